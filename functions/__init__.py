@@ -1,0 +1,1 @@
+"""FC handlers of the shipped flows and the small kit they share."""

@@ -1,0 +1,1 @@
+"""The exactly-once record of steps and compensations, kept in Tablestore."""

@@ -1,0 +1,1 @@
+"""The local cloud: everything that runs a Stepkeeper project offline."""
