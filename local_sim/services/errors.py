@@ -1,0 +1,48 @@
+"""What can go wrong with the local services themselves.
+
+An error that a service reports to its client (a missing table, a refused key) is an answer on the wire and has its own
+type inside the service. The errors here are raised to whoever starts and drives the services::
+
+    ServiceError                  everything below: something is wrong with a local service
+    ├── PortInUse                 another process listens there; choose another port
+    ├── AddressUnusable           the host name or port cannot be listened on at all
+    ├── ServiceNotRunning         asked for a port or endpoint of a service that was not started
+    └── ConnectionCut             raised by an app to drop its client's connection, never seen outside
+"""
+
+from __future__ import annotations
+
+
+class ServiceError(Exception):
+    """Something is wrong with a local service."""
+
+
+class PortInUse(ServiceError):
+    """Another process already listens on `host`:`port`."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(f"{host}:{port} is in use; stop the other process or choose another port")
+        self.host = host
+        self.port = port
+
+
+class AddressUnusable(ServiceError):
+    """The system refuses to listen on `host`:`port`; `reason` is the system's text."""
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(f"cannot listen on {host}:{port}: {reason}")
+        self.host = host
+        self.port = port
+        self.reason = reason
+
+
+class ServiceNotRunning(ServiceError):
+    """The service has no address because it was not started."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the service {name!r} is not running; call start() first")
+        self.name = name
+
+
+class ConnectionCut(ServiceError):
+    """Raised inside an ASGI app: drop the client's connection now; what was already sent stays sent."""
