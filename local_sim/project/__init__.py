@@ -1,0 +1,26 @@
+"""The project on disk: s.yaml and [tool.local-sim] to functions, flows and settings."""
+
+from __future__ import annotations
+
+from .arn import FunctionArn, parse_flow_arn, parse_function_arn
+from .errors import InvalidArn, Place, ProjectError, ProjectNotFound, TemplateError, UnknownFunction, Unresolvable
+from .loader import find_project, load_project
+from .model import Function, Project, Settings
+
+__all__ = [
+    "Function",
+    "FunctionArn",
+    "InvalidArn",
+    "Place",
+    "Project",
+    "ProjectError",
+    "ProjectNotFound",
+    "Settings",
+    "TemplateError",
+    "UnknownFunction",
+    "Unresolvable",
+    "find_project",
+    "load_project",
+    "parse_flow_arn",
+    "parse_function_arn",
+]

@@ -1,0 +1,90 @@
+"""What a project is: its functions, its flows, and the settings local_sim needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .arn import parse_function_arn
+from .errors import Place, UnknownFunction, Unresolvable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """One fc3 function of s.yaml. `timeout` and `initializer_timeout` are seconds, `memory` is MB, `code` an
+    absolute path.
+
+    `unresolved` holds the environment variables whose value is known only in the cloud.
+    """
+
+    name: str
+    handler: str
+    runtime: str
+    code: Path
+    place: Place
+    handler_place: Place
+    resource: str = ""
+    region: str = ""
+    timeout: int = 3
+    memory: int = 512
+    environment: Mapping[str, str] = field(default_factory=dict)
+    unresolved: Mapping[str, Unresolvable] = field(default_factory=dict)
+    initializer: str | None = None
+    initializer_timeout: int = 3
+    max_async_retries: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`[tool.local-sim]` of pyproject.toml. `environment` is set for handlers offline only, `{data}` meaning the
+    data folder.
+    """
+
+    flows: str = "flows"
+    template: str = "s.yaml"
+    setup: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project on disk."""
+
+    root: Path
+    settings: Settings = Settings()
+    functions: Mapping[str, Function] = field(default_factory=dict)
+
+    @property
+    def flows(self) -> Path:
+        """The folder with the flow definitions."""
+        return self.root / self.settings.flows
+
+    @property
+    def default_data(self) -> Path:
+        """Where runs and local services keep their files unless told otherwise."""
+        return self.root / ".local-sim"
+
+    def function(self, name: str) -> Function:
+        """Return a function by its name. Raises UnknownFunction."""
+        try:
+            return self.functions[name]
+        except KeyError:
+            raise UnknownFunction(name, tuple(self.functions), self.settings.template) from None
+
+    def function_of(self, arn: object) -> Function:
+        """Return the function an ARN names; the 2.0 form also finds `service$name`. Raises InvalidArn,
+        UnknownFunction.
+        """
+        parsed = parse_function_arn(arn)
+        if parsed.service and f"{parsed.service}${parsed.name}" in self.functions:
+            return self.functions[f"{parsed.service}${parsed.name}"]
+        return self.function(parsed.name)
+
+    def find_flow(self, name: str) -> Path | None:
+        """Return the file of a flow by its name, `<flows>/<name>.yaml` (or .yml, .json); None when there is none."""
+        for suffix in (".yaml", ".yml", ".json"):
+            path = self.flows / f"{name}{suffix}"
+            if path.is_file():
+                return path
+        return None
