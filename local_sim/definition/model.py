@@ -12,15 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from local_sim.expression import Condition, Expression, Template
+from local_sim.expression import Condition, Expression, Position, Template
 
-
-@dataclass(frozen=True, slots=True, order=True)
-class Position:
-    """A place in a flow's text; line and column count from 1."""
-
-    line: int
-    column: int
+_START = Position(1, 1)
 
 
 class TaskMode(str, Enum):
@@ -40,7 +34,7 @@ class RetryRule:
     interval_seconds: float
     backoff_rate: float = 1.0
     max_backoff_seconds: float | None = None
-    position: Position = Position(1, 1)
+    position: Position = _START
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,7 @@ class CatchRule:
     errors: tuple[str, ...]
     next: str
     output_constructor: Template | None = None
-    position: Position = Position(1, 1)
+    position: Position = _START
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +67,7 @@ class PassState(State):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskState(State):
-    """Calls an action. `timeout` limits one attempt (A16): seconds, an expression, or None for no limit; 0 also means none."""
+    """Calls an action. `timeout` limits one attempt (A16): seconds or an expression; None and 0 mean no limit."""
 
     action: str
     mode: TaskMode = TaskMode.REQUEST_COMPLETE
@@ -153,7 +147,7 @@ class DistributedConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapState(State):
-    """Runs its processor once per item. `max_concurrency` None means the mode's default (40 inline, 100 distributed)."""
+    """Runs its processor once per item. `max_concurrency` None: the mode's default (40 inline, 100 distributed)."""
 
     processor: Scope
     items_path: Expression | None = None

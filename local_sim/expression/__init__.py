@@ -1,1 +1,59 @@
-"""Constructors, paths, conditions and built-in functions: compiled once, run many times. Does no I/O."""
+"""Constructors, paths, conditions and built-in functions: compiled once, run many times. Does no I/O.
+
+    template = compile_template({"order.$": "$Input.order", "kind": "new"}, name="Parameters")
+    template.evaluate(Scope(ExecutionInfo("run-1", {}), input={"order": 7}))     # {"order": 7, "kind": "new"}
+
+Values are shared, never copied: nobody may change an evaluated value in place.
+"""
+
+from .compiled import (
+    ITEM_ROOTS,
+    OUTPUT_ROOTS,
+    PLAIN_ROOTS,
+    Condition,
+    Expression,
+    compile_condition,
+    compile_expression,
+)
+from .errors import (
+    ArityError,
+    EvaluationError,
+    ExpressionError,
+    ExpressionSyntaxError,
+    NotAllowedHereError,
+    TooDeepError,
+    UnknownNameError,
+)
+from .parser import parse_condition, parse_expression
+from .position import Position
+from .scope import MISSING, ExecutionInfo, RandomSource, Scope, SeededRandom
+from .template import Template, compile_template
+from .unparse import unparse
+
+__all__ = [
+    "ITEM_ROOTS",
+    "MISSING",
+    "OUTPUT_ROOTS",
+    "PLAIN_ROOTS",
+    "ArityError",
+    "Condition",
+    "EvaluationError",
+    "ExecutionInfo",
+    "Expression",
+    "ExpressionError",
+    "ExpressionSyntaxError",
+    "NotAllowedHereError",
+    "Position",
+    "RandomSource",
+    "Scope",
+    "SeededRandom",
+    "Template",
+    "TooDeepError",
+    "UnknownNameError",
+    "compile_condition",
+    "compile_expression",
+    "compile_template",
+    "parse_condition",
+    "parse_expression",
+    "unparse",
+]
