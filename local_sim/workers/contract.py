@@ -1,0 +1,233 @@
+"""The Python runtime of Function Compute as a handler sees it. Standard library only: child processes load just this.
+
+Rules and their standing are in the function-compute reference, sections 2 to 5.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import logging
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, SimpleNamespace, TracebackType
+from typing import Any
+
+UNHANDLED = "UnhandledInvocationError"
+INITIALIZATION = "InitializationError"
+
+Handler = Callable[[bytes, object], object]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a worker must know of a function; sent to child processes as JSON. Seconds and MB."""
+
+    name: str
+    handler: str
+    runtime: str
+    code: str
+    memory: int
+    timeout: int
+    region: str = ""
+    initializer: str | None = None
+
+
+class NotLoadable(Exception):
+    """A handler cannot be imported; `file` is where it was looked for."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        self.file = file
+        self.reason = reason
+        super().__init__(f"{file}: {reason}")
+
+
+class Context:
+    """The second argument of a handler (section 3). Runtime 3.12 has no credentials and no service; 3.10 has both."""
+
+    def __init__(self, spec: Spec, request_id: str) -> None:
+        self.request_id = request_id
+        self.region = spec.region
+        self.account_id = os.environ.get("FC_ACCOUNT_ID", "")
+        facts: dict[str, object] = {"name": spec.name, "handler": spec.handler}
+        facts |= {"memory": spec.memory, "timeout": spec.timeout}
+        if spec.runtime == "python3.12":
+            self.function = SimpleNamespace(**facts, version_id="", qualifier="LATEST")
+            self.log_project = self.log_store = ""
+            self.logger: logging.Logger | None = None
+            return
+        self.function = SimpleNamespace(**facts)
+        self.service = SimpleNamespace(name="", log_project="", log_store="", qualifier="LATEST", version_id="")
+        self.credentials = SimpleNamespace(
+            access_key_id=os.environ.get("ALIBABA_CLOUD_ACCESS_KEY_ID", ""),
+            access_key_secret=os.environ.get("ALIBABA_CLOUD_ACCESS_KEY_SECRET", ""),
+            security_token=os.environ.get("ALIBABA_CLOUD_SECURITY_TOKEN", ""),
+        )
+
+    def getLogger(self) -> logging.Logger:  # noqa: N802 - the runtime's spelling
+        """Return the logger of the runtime (3.12: `logger` is None before)."""
+        self.logger = logging.getLogger("fc")
+        return self.logger
+
+    def to_json(self) -> str:
+        """Return the fields as JSON text, for handlers that print their context."""
+        return json.dumps(vars(self), default=lambda value: getattr(value, "__dict__", str(value)))
+
+
+def load_handler(code: str, handler: str) -> Handler:
+    """Import `file.function` below the folder `code`; `dir/file.function` and `dir.file.function` both work.
+
+    The folder must be on sys.path already. Raises NotLoadable with the missing name.
+    """
+    module_name, _, function_name = handler.replace("/", ".").rpartition(".")
+    if not module_name or not function_name:
+        raise NotLoadable(code, "a handler is written file.function")
+    file = Path(code, *module_name.split("."))
+    shown = str(file.with_suffix(".py"))
+    if not file.with_suffix(".py").is_file() and not (file / "__init__.py").is_file():
+        raise NotLoadable(shown, "there is no such file")
+    module = _import(module_name, code, shown)
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        what = "is not callable" if hasattr(module, function_name) else "is not defined"
+        raise NotLoadable(shown, f"{function_name!r} {what} there")
+    return function  # type: ignore[no-any-return]
+
+
+def _import(name: str, code: str, shown: str) -> ModuleType:
+    try:
+        module = importlib.import_module(name)
+    except SyntaxError as error:
+        raise NotLoadable(shown, f"syntax error at {error.filename}:{error.lineno}: {error.msg}") from None
+    except Exception as error:
+        raise NotLoadable(shown, _import_reason(error)) from error
+    origin = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), "")
+    if not Path(origin).resolve().is_relative_to(Path(code).resolve()):
+        raise NotLoadable(shown, f"another module of that name came first: {origin}; use --workers process")
+    return module
+
+
+def _import_reason(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "importlib" not in frame.filename and frame.filename != __file__]
+    where = f" (at {own[-1].filename}:{own[-1].lineno})" if own else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+def encode_result(value: object) -> bytes:
+    """Return the body for a handler's value: text as UTF-8, bytes as they are, anything else as JSON with a warning
+    (A34).
+
+    Raises TypeError when the value has no JSON form.
+    """
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value)
+    # The warnings registry shows it once per handler module, as A34 wants.
+    warnings.warn(
+        f"a handler returned {type(value).__name__}; FC promises only str and bytes: return json.dumps(...)",
+        stacklevel=2,
+    )
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def error_body(error: BaseException, code: str) -> bytes:
+    """Return the JSON that FC answers for an uncaught exception: errorMessage, errorType (the bare class name),
+    stackTrace.
+
+    Paths below the code folder are shown below /code, as in the cloud.
+    """
+    document = {
+        "errorMessage": str(error),
+        "errorType": type(error).__name__,
+        "stackTrace": stack(error.__traceback__, code),
+    }
+    return json.dumps(document, ensure_ascii=False).encode(errors="replace")
+
+
+def stack(trace: TracebackType | None, code: str) -> list[list[str]]:
+    """Return frames as FC writes them: `File "/code/x.py"`, `line 3`, `in handler`, and the line of source."""
+    prefix = code.rstrip("/") + "/"
+    frames = [frame for frame in traceback.extract_tb(trace) if frame.filename != __file__]
+    own = [index for index, frame in enumerate(frames) if frame.filename.startswith(prefix)]
+    shown = frames[own[0] :] if own else frames
+    return [
+        [
+            f'File "{re.sub("^" + re.escape(prefix), "/code/", frame.filename)}"',
+            f"line {frame.lineno}",
+            f"in {frame.name}",
+            frame.line or "",
+        ]
+        for frame in shown
+    ]
+
+
+def import_error_body(handler: str) -> bytes:
+    """Return FC's answer for a module that cannot be imported (third-party report, section 5.1)."""
+    module = handler.rpartition(".")[0]
+    document: dict[str, Any] = {"errorMessage": f"Unable to import module '{module}'"}
+    document |= {"errorType": "ImportModuleError", "stackTrace": []}
+    return json.dumps(document).encode()
+
+
+def exit_body(duration_ms: int, memory_mb: int) -> bytes:
+    """Return FC's answer for a process that ended before it answered: a message, no errorType."""
+    message = "Process exited unexpectedly before completing request"
+    return json.dumps(
+        {"errorMessage": f"{message} (duration: {duration_ms}ms, maxMemoryUsage: {memory_mb}MB)"}
+    ).encode()
+
+
+def timeout_body(seconds: float, memory_mb: int) -> bytes:
+    """Return FC's answer for a function that ran too long: a message, no errorType."""
+    message = f"Function timed out after {seconds:g} seconds (maxMemoryUsage: {memory_mb} MB)"
+    return json.dumps({"errorMessage": message}).encode()
+
+
+def memory_mb() -> int:
+    """Return this process's largest memory use so far in MB; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak // (1 << 20 if sys.platform == "darwin" else 1 << 10))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a handler's run came to: the body, and FC's error type when it failed."""
+
+    body: bytes
+    error_type: str = ""
+
+
+class Instance:
+    """A loaded function: its handler, and its initializer, which runs once before the first call."""
+
+    def __init__(self, spec: Spec) -> None:
+        """Import the handler and the initializer. Raises NotLoadable."""
+        self.spec = spec
+        self._handler = load_handler(spec.code, spec.handler)
+        self._initializer: Any = load_handler(spec.code, spec.initializer) if spec.initializer else None
+
+    def call(self, event: bytes, request_id: str) -> Answer:
+        """Run the handler on an event. SystemExit and KeyboardInterrupt pass through; everything else is an Answer."""
+        context = Context(self.spec, request_id)
+        if self._initializer is not None:
+            try:
+                self._initializer(context)
+            except Exception as error:  # noqa: BLE001 - whatever a handler raises is its answer
+                return Answer(error_body(error, self.spec.code), INITIALIZATION)
+            self._initializer = None
+        try:
+            return Answer(encode_result(self._handler(event, context)))
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises is its answer
+            return Answer(error_body(error, self.spec.code), UNHANDLED)
