@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from local_sim.services.timestamps import parse_ms
+
 from . import limits
 from .errors import EntityTooLarge, InvalidArgument, MissingParameter
-from .timestamps import parse_ms
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,127}", re.ASCII)
 """Flow, execution, schedule and alias names (cloudflow-api page, section 5.1)."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from local_sim.services.timestamps import format_ms
+
 from .parameters import Environment, Routing
 from .records import AliasRecord, FlowRecord, ScheduleRecord, VersionRecord
-from .timestamps import format_ms
 
 Reply = dict[str, Any]
 """The fields of a success besides RequestId, ready for JSON."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+from local_sim.services.cron import CronError, next_fire, parse_cron
+
 from . import paging
 from . import requests as r
-from .cron import CronError, next_fire, parse_cron
 from .errors import Conflict, InvalidArgument, schedule_not_exists
 from .flows import FlowActions, Surroundings
 from .records import FlowRecord, ScheduleRecord

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from local_sim.services.signing import acs3_fields, acs3_signature, rpc_signature, same
+from local_sim.services.timestamps import parse_ms
 
 from . import limits
 from .errors import (
@@ -26,7 +27,6 @@ from .errors import (
 )
 from .parameters import decode_call
 from .requests import ACTIONS, ActionCall
-from .timestamps import parse_ms
 
 VERSION = "2019-03-15"
 _FORM = "application/x-www-form-urlencoded"
