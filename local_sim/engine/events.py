@@ -1,16 +1,28 @@
 """What happens to an execution from outside. The journal stores exactly these; replaying them rebuilds the execution.
 
-Times are milliseconds since the epoch, UTC. A task is known by `task_id`, the id of its TaskScheduled history event; a timer by
-the id its StartTimer command gave.
+Times are milliseconds since the epoch, UTC. A task is known by `task_id`, the id of its TaskScheduled history event; a
+timer by the id its StartTimer command gave.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 """A JSON value: None, bool, int of any size, float, str, list or dict with str keys."""
+
+
+class Status(str, Enum):
+    """Status of an execution, as DescribeExecution spells it."""
+
+    STARTING = "Starting"
+    RUNNING = "Running"
+    STOPPED = "Stopped"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    TIMED_OUT = "TimedOut"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +98,70 @@ class StopRequested:
     cause: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ItemsRead:
+    """The answer to ReadItems: the items of a distributed Map, in order."""
+
+    at_ms: int
+    map_run: int
+    items: list[Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsWritten:
+    """The answer to WriteResults: `output` is an object that says where the results are; the Map's `$Output`."""
+
+    at_ms: int
+    map_run: int
+    output: Json
+
+
+@dataclass(frozen=True, slots=True)
+class MapIoFailed:
+    """ReadItems or WriteResults could not be carried out. Retry and Catch of the Map match `error`."""
+
+    at_ms: int
+    map_run: int
+    error: str
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildFinished:
+    """A child execution of a distributed Map has ended. `index` is the one RunChild gave."""
+
+    at_ms: int
+    map_run: int
+    index: int
+    status: Status
+    output: Json = None
+    error: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MapRunUpdated:
+    """UpdateMapRun: what is None stays as it is."""
+
+    at_ms: int
+    map_run: int
+    concurrency: int | None = None
+    tolerated_failed_count: int | None = None
+    tolerated_failed_percentage: float | None = None
+
+
 Event: TypeAlias = (
-    Started | TaskSubmitted | TaskSucceeded | TaskFailed | CallbackSucceeded | CallbackFailed | TimerFired | StopRequested
+    Started
+    | TaskSubmitted
+    | TaskSucceeded
+    | TaskFailed
+    | CallbackSucceeded
+    | CallbackFailed
+    | TimerFired
+    | StopRequested
+    | ItemsRead
+    | ResultsWritten
+    | MapIoFailed
+    | ChildFinished
+    | MapRunUpdated
 )
