@@ -1,0 +1,71 @@
+"""What undoes what: the compensations that steps record, by name, and the actions that carry them out.
+
+An action may run more than once and may find nothing to undo; both are fine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from functions.errors import SystemFault
+from functions.models import PayloadRef
+from functions.payloads import Payloads
+from ledger import Compensation, CompensationContext, JsonValue
+
+__all__ = ["actions", "notice_sent", "remove_object", "remove_result", "withdraw_review"]
+
+
+def remove_object(key: str) -> Compensation:
+    """Remove an object that belongs to one step alone."""
+    return Compensation("remove_object", {"key": key})
+
+
+def remove_result(key: str, sha256: str) -> Compensation:
+    """Remove the saved result if it still is what this task saved."""
+    return Compensation("remove_result", {"key": key, "sha256": sha256})
+
+
+def withdraw_review(folder: str) -> Compensation:
+    """Forget the callback tokens of a review, so that no tool offers it any more."""
+    return Compensation("withdraw_review", {"folder": folder})
+
+
+def notice_sent(kind: str, sender: str) -> Compensation:
+    """A notice cannot be called back: recorded as irreversible, with what is known of it."""
+    return Compensation("notice_sent", {"notice": kind, "sender": sender}, reversible=False)
+
+
+def actions(
+    payloads: Callable[[], Payloads] = Payloads.open,
+) -> Mapping[str, Callable[[CompensationContext], JsonValue]]:
+    """The action of each reversible compensation. `payloads` is opened when the first one runs."""
+
+    def removed_object(context: CompensationContext) -> JsonValue:
+        payloads().bucket.remove(_argument(context, "key"))
+        return {"removed": True}
+
+    def removed_result(context: CompensationContext) -> JsonValue:
+        store = payloads()
+        found = store.find(_argument(context, "key"))
+        return {"removed": found is not None and _remove_if(store, found, _argument(context, "sha256"))}
+
+    def withdrawn_review(context: CompensationContext) -> JsonValue:
+        bucket = payloads().bucket
+        kept = bucket.listing(_argument(context, "folder"))
+        for info in kept:
+            bucket.remove(info.key)
+        return {"withdrawn": len(kept)}
+
+    return {"remove_object": removed_object, "remove_result": removed_result, "withdraw_review": withdrawn_review}
+
+
+def _remove_if(store: Payloads, found: PayloadRef, sha256: str) -> bool:
+    return found.sha256 == sha256 and store.remove(found)
+
+
+def _argument(context: CompensationContext, name: str) -> str:
+    arguments: Any = context.arguments
+    if not isinstance(arguments, dict) or not isinstance(arguments.get(name), str):
+        raise SystemFault(f"the compensation of {context.step} was recorded without {name}", effect_applied=False)
+    return str(arguments[name])

@@ -1,0 +1,44 @@
+"""GenerateDraft: has the provider write a draft, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from functions.compensations import remove_object
+from functions.drafting import DraftRequest, provider
+from functions.models import DraftEvent, PayloadRef
+from functions.payloads import Payloads
+from functions.step import Call, required, step, step_key
+from ledger import EffectKind, Probe
+
+__all__ = ["handler"]
+
+MARKDOWN = "text/markdown; charset=utf-8"
+
+
+def _stored(call: Call[DraftEvent]) -> Probe:
+    """A draft that lies under the step's key was written by an earlier attempt: it is taken, not written again."""
+    found = Payloads.open(call.settings).find(step_key("drafts", call.event, ".md"))
+    return Probe.not_applied() if found is None else Probe.applied(_result(found))
+
+
+@step(
+    DraftEvent,
+    kind=EffectKind.PROBED,
+    probe=_stored,
+    compensation=lambda call: remove_object(step_key("drafts", call.event, ".md")),
+)
+def handler(call: Call[DraftEvent]) -> dict[str, Any]:
+    """Answers with `task.draft`. Raises what the provider raises, see `functions.drafting`."""
+    event, settings = call.event, call.settings
+    payloads = Payloads.open(settings)
+    material = payloads.read_text(required(event.task.material, "task.material"))
+    note = payloads.read_text(event.task.note) if event.task.note else ""
+    title = event.task.title or event.task.name.rsplit(".", 1)[0]
+    draft = provider(settings).write(DraftRequest(title, material, note, call.key, settings.draft_chars))
+    # Should an overtaken worker finish late, the first draft stays: both workers answer with the same one.
+    return _result(payloads.keep(step_key("drafts", event, ".md"), draft.text.encode(), MARKDOWN).ref)
+
+
+def _result(draft: PayloadRef) -> dict[str, Any]:
+    return {"task": {"draft": draft.model_dump()}}
