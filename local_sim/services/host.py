@@ -1,7 +1,8 @@
 """Serves ASGI apps on loopback ports from one background thread with one event loop.
 
-uvicorn's HTTP protocol does the talking; its server class is left out because it owns the process (signals, logging, one
-app, a shutdown that polls). uvicorn is imported when the first host starts, since the command line must come up fast.
+uvicorn's HTTP protocol does the talking; its server class is left out because it owns the process (signals, logging,
+one app, a shutdown that polls). uvicorn is imported when the first host starts, since the command line must come up
+fast.
 """
 
 from __future__ import annotations
