@@ -1,1 +1,200 @@
-"""The exactly-once record of steps and compensations, kept in Tablestore."""
+"""The exactly-once record of steps and compensations, kept in Tablestore.
+
+`Ledger.open()` gives a ledger, `Ledger.run(StepRequest(...), effect)` runs a step exactly once, `Ledger.saga(...)`
+unwinds. docs/ledger.md has the protocol. Names are loaded when first used, the Tablestore SDK when a store is opened.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ledger.blobs import BlobInfo, BlobStore, OssBlobs
+    from ledger.canonical import JsonValue, canonical, fingerprint
+    from ledger.clock import Clock, RealClock
+    from ledger.context import CompensationContext, StepContext
+    from ledger.core import Ledger
+    from ledger.errors import (
+        BlobDamaged,
+        BlobError,
+        BlobUnavailable,
+        ClaimLost,
+        CompensationFailed,
+        FingerprintDiffers,
+        InvalidArgument,
+        InvalidKey,
+        LedgerError,
+        LedgerMisconfigured,
+        LedgerRetryable,
+        LedgerUnavailable,
+        NoPermission,
+        NotJson,
+        NotUncertain,
+        OutcomeUncertain,
+        ProbeMissing,
+        SagaError,
+        StepBusy,
+        StepClosed,
+        StepConflict,
+        StoreRefused,
+        TableMissing,
+        TooLarge,
+        UnknownCompensation,
+        UnknownSavepoint,
+        VersionsDiffer,
+        WrongSchemaVersion,
+    )
+    from ledger.model import (
+        Compensation,
+        Direction,
+        EffectKind,
+        Probe,
+        ProbeVerdict,
+        State,
+        StepRequest,
+        StepResult,
+        StepRow,
+        Transition,
+        Versions,
+    )
+    from ledger.protocol import UndoStatus
+    from ledger.provision import SCHEMA_VERSION, provision
+    from ledger.records import BlobRef
+    from ledger.saga import Saga, SagaReport, UndoneStep
+    from ledger.settings import Credentials, CredentialsSource, LedgerSettings, environment_credentials
+    from ledger.tasks import Migration, TaskEntry, TaskRecord
+
+_HOMES = {
+    "blobs": ("BlobInfo", "BlobStore", "OssBlobs"),
+    "canonical": ("JsonValue", "canonical", "fingerprint"),
+    "clock": ("Clock", "RealClock"),
+    "context": ("CompensationContext", "StepContext"),
+    "core": ("Ledger",),
+    "errors": (
+        "BlobDamaged",
+        "BlobError",
+        "BlobUnavailable",
+        "ClaimLost",
+        "CompensationFailed",
+        "FingerprintDiffers",
+        "InvalidArgument",
+        "InvalidKey",
+        "LedgerError",
+        "LedgerMisconfigured",
+        "LedgerRetryable",
+        "LedgerUnavailable",
+        "NoPermission",
+        "NotJson",
+        "NotUncertain",
+        "OutcomeUncertain",
+        "ProbeMissing",
+        "SagaError",
+        "StepBusy",
+        "StepClosed",
+        "StepConflict",
+        "StoreRefused",
+        "TableMissing",
+        "TooLarge",
+        "UnknownCompensation",
+        "UnknownSavepoint",
+        "VersionsDiffer",
+        "WrongSchemaVersion",
+    ),
+    "model": (
+        "Compensation",
+        "Direction",
+        "EffectKind",
+        "Probe",
+        "ProbeVerdict",
+        "State",
+        "StepRequest",
+        "StepResult",
+        "StepRow",
+        "Transition",
+        "Versions",
+    ),
+    "protocol": ("UndoStatus",),
+    "provision": ("SCHEMA_VERSION", "provision"),
+    "records": ("BlobRef",),
+    "saga": ("Saga", "SagaReport", "UndoneStep"),
+    "settings": ("Credentials", "CredentialsSource", "LedgerSettings", "environment_credentials"),
+    "tasks": ("Migration", "TaskEntry", "TaskRecord"),
+}
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'ledger' has no attribute {name!r}")
+    value = getattr(import_module(f"ledger.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "BlobDamaged",
+    "BlobError",
+    "BlobInfo",
+    "BlobRef",
+    "BlobStore",
+    "BlobUnavailable",
+    "ClaimLost",
+    "Clock",
+    "Compensation",
+    "CompensationContext",
+    "CompensationFailed",
+    "Credentials",
+    "CredentialsSource",
+    "Direction",
+    "EffectKind",
+    "FingerprintDiffers",
+    "InvalidArgument",
+    "InvalidKey",
+    "JsonValue",
+    "Ledger",
+    "LedgerError",
+    "LedgerMisconfigured",
+    "LedgerRetryable",
+    "LedgerSettings",
+    "LedgerUnavailable",
+    "Migration",
+    "NoPermission",
+    "NotJson",
+    "NotUncertain",
+    "OssBlobs",
+    "OutcomeUncertain",
+    "Probe",
+    "ProbeMissing",
+    "ProbeVerdict",
+    "RealClock",
+    "Saga",
+    "SagaError",
+    "SagaReport",
+    "State",
+    "StepBusy",
+    "StepClosed",
+    "StepConflict",
+    "StepContext",
+    "StepRequest",
+    "StepResult",
+    "StepRow",
+    "StoreRefused",
+    "TableMissing",
+    "TaskEntry",
+    "TaskRecord",
+    "TooLarge",
+    "Transition",
+    "UndoStatus",
+    "UndoneStep",
+    "UnknownCompensation",
+    "UnknownSavepoint",
+    "Versions",
+    "VersionsDiffer",
+    "WrongSchemaVersion",
+    "canonical",
+    "environment_credentials",
+    "fingerprint",
+    "provision",
+]
