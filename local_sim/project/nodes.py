@@ -64,7 +64,7 @@ def _node(node: yaml.Node, file: str) -> Node:
         return _mapping(node, file, place)
     if isinstance(node, yaml.SequenceNode):
         return Node(tuple(_node(item, file) for item in node.value), place)
-    return Node(_scalar(str(node.value), plain=getattr(node, "style", None) is None), place)
+    return Node(_scalar(str(node.value), plain=not getattr(node, "style", None)), place)
 
 
 def _mapping(node: yaml.MappingNode, file: str, place: Place) -> Node:
