@@ -188,13 +188,15 @@ class MaterialEvent(TaskEvent):
 
 
 class DraftEvent(TaskEvent):
-    """Event of `generate_draft`."""
+    """Event of `generate_draft`. A flow without PrepareMaterial hands the reviewer's note over in `review`."""
+
+    review: Review = Review()
 
     def compared(self) -> Any:
-        """The material, the note and the title."""
-        material = self.task.material.sha256 if self.task.material else None
-        note = self.task.note.model_dump() if self.task.note else None
-        return {"material": material, "note": note, "title": self.task.title}
+        """What the draft is made of: material or document, note and title."""
+        source = self.task.material or self.task.document
+        note = self.task.note.model_dump() if self.task.note else self.review.note
+        return {"source": source.sha256, "note": note, "title": self.task.title}
 
 
 class ReviewEvent(TaskEvent):

@@ -6,9 +6,10 @@ from typing import Any
 
 from functions.compensations import remove_object
 from functions.drafting import DraftRequest, provider
+from functions.material import Limits, extract
 from functions.models import DraftEvent, PayloadRef
 from functions.payloads import Payloads
-from functions.step import Call, required, step, step_key
+from functions.step import Call, step, step_key
 from ledger import EffectKind, Probe
 
 __all__ = ["handler"]
@@ -32,12 +33,20 @@ def handler(call: Call[DraftEvent]) -> dict[str, Any]:
     """Answers with `task.draft`. Raises what the provider raises, see `functions.drafting`."""
     event, settings = call.event, call.settings
     payloads = Payloads.open(settings)
-    material = payloads.read_text(required(event.task.material, "task.material"))
-    note = payloads.read_text(event.task.note) if event.task.note else ""
     title = event.task.title or event.task.name.rsplit(".", 1)[0]
-    draft = provider(settings).write(DraftRequest(title, material, note, call.key, settings.draft_chars))
+    note = payloads.read_text(event.task.note) if event.task.note else event.review.note.strip()
+    request = DraftRequest(title, _material(call, payloads), note, call.key, settings.draft_chars)
+    draft = provider(settings).write(request)
     # Should an overtaken worker finish late, the first draft stays: both workers answer with the same one.
     return _result(payloads.keep(step_key("drafts", event, ".md"), draft.text.encode(), MARKDOWN).ref)
+
+
+def _material(call: Call[DraftEvent], payloads: Payloads) -> str:
+    """The prepared material; a flow without PrepareMaterial has the document read here."""
+    task = call.event.task
+    if task.material is not None:
+        return payloads.read_text(task.material)
+    return extract(task.name, payloads.read(task.document), Limits.of(call.settings)).text
 
 
 def _result(draft: PayloadRef) -> dict[str, Any]:
