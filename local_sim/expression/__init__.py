@@ -24,31 +24,44 @@ from .errors import (
     TooDeepError,
     UnknownNameError,
 )
+from .nodes import Call, Compare, Literal, Logic, Node, Path, Unary, walk
 from .parser import parse_condition, parse_expression
 from .position import Position
 from .scope import MISSING, ExecutionInfo, RandomSource, Scope, SeededRandom
+from .signatures import ALIASES, HASH_ALGORITHMS, SIGNATURES, Signature
 from .template import Template, compile_template
 from .unparse import unparse
 
 __all__ = [
+    "ALIASES",
+    "HASH_ALGORITHMS",
     "ITEM_ROOTS",
     "MISSING",
     "OUTPUT_ROOTS",
     "PLAIN_ROOTS",
+    "SIGNATURES",
     "ArityError",
+    "Call",
+    "Compare",
     "Condition",
     "EvaluationError",
     "ExecutionInfo",
     "Expression",
     "ExpressionError",
     "ExpressionSyntaxError",
+    "Literal",
+    "Logic",
+    "Node",
     "NotAllowedHereError",
+    "Path",
     "Position",
     "RandomSource",
     "Scope",
     "SeededRandom",
+    "Signature",
     "Template",
     "TooDeepError",
+    "Unary",
     "UnknownNameError",
     "compile_condition",
     "compile_expression",
@@ -56,4 +69,5 @@ __all__ = [
     "parse_condition",
     "parse_expression",
     "unparse",
+    "walk",
 ]

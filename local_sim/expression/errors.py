@@ -52,7 +52,7 @@ class NotAllowedHereError(ExpressionSyntaxError):
 
 
 class TooDeepError(ExpressionSyntaxError):
-    """Nested deeper than the limit: 10 function calls (STATED), 100 parentheses, brackets or prefixes (A42)."""
+    """Nested deeper than the limit: 10 function calls (STATED), 64 parentheses, brackets or prefixes (A42)."""
 
 
 class EvaluationError(ExpressionError):

@@ -1,4 +1,4 @@
-"""From tokens to a tree. Recursion is bounded: 10 nested calls (STATED), 100 of anything else (A42)."""
+"""From tokens to a tree. Recursion is bounded: 10 nested calls (STATED), 64 of anything else (A42)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .signatures import ALIASES, SIGNATURES
 from .values import Json
 
 MAX_CALL_DEPTH = 10
-MAX_DEPTH = 100
+MAX_DEPTH = 64
 ROOTS = ("$Input", "$Output", "$Context", "$Global", "$Item")
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}

@@ -72,10 +72,11 @@ class Scope:
     """The values of the roots while one state is in progress.
 
     Plain attributes, set freely between evaluations: `execution`; `state` (its name); `input`, `output`, `item`
-    (MISSING when there is none); `globals`; `error_code` and `error_detail` (None unless an error is handled); `retry_count`
-    (from 0, A15); `task_token` (None outside the callback modes); `random`. Evaluation never changes a value and never
-    copies one: results share structure with the scope and with the definition's constants, so nobody may change them
-    in place.
+    (MISSING when there is none); `globals`; `error_code` and `error_detail` (None unless an error is handled);
+    `retry_count` (from 0, A15); `task_token` (None outside the callback modes); `random`.
+
+    Evaluation never changes a value and never copies one: results share structure with the scope and with the
+    definition's constants, so nobody may change them in place.
     """
 
     __slots__ = (

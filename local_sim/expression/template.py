@@ -16,7 +16,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 Locate: TypeAlias = Callable[[KeyPath], "Position | None"]
 OnError: TypeAlias = Callable[[KeyPath, ExpressionSyntaxError], None]
 
-MAX_TEMPLATE_DEPTH = 200
+MAX_TEMPLATE_DEPTH = 100
 """How deep maps and lists may nest inside one constructor (A42)."""
 
 
