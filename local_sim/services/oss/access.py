@@ -15,7 +15,9 @@ def check_anonymous(context: Context) -> None:
     Only plain reads and writes of objects ever qualify.
     """
     request = context.request
-    if request.bucket is None or request.key is None or request.query:
+    # A copy would let everybody read its source through a bucket that everybody may write to.
+    copies = "x-oss-copy-source" in request.headers
+    if request.bucket is None or request.key is None or request.query or copies:
         raise ApiError("AccessDenied", "Anonymous access is forbidden for this operation.")
     acl = _acl(context, request.bucket, request.key)
     readable = request.method in _READS and acl in {"public-read", "public-read-write"}

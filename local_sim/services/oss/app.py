@@ -57,10 +57,16 @@ class _Service:
         body, request_id = Body(receive), secrets.token_hex(12).upper()
         try:
             response = await self._answer(scope, body, request_id)
-            await body.drain()
         except ClientGone:
             return
-        await self._send(scope, send, response, request_id)
+        try:
+            await body.drain()
+            await self._send(scope, send, response, request_id)
+        except ClientGone:
+            return
+        finally:
+            if isinstance(response.body, Stream):
+                response.body.reader.close()
 
     async def _answer(self, scope: Scope, body: Body, request_id: str) -> Response:
         try:
@@ -94,18 +100,14 @@ class _Service:
             ("x-oss-request-id", request_id),
             ("x-oss-server-time", "0"),
         ]
-        # A 204 must not have a length at all.
+        # These have no body, hence no length.
         encoded = [
             (name.encode(), value.encode("latin-1"))
             for name, value in headers
-            if response.status != 204 or name != "content-length"
+            if response.status not in {204, 304} or name != "content-length"
         ]
-        try:
-            await send({"type": "http.response.start", "status": response.status, "headers": encoded})
-            await _send_body(send, response, head=scope["method"] == "HEAD")
-        finally:
-            if isinstance(response.body, Stream):
-                response.body.reader.close()
+        await send({"type": "http.response.start", "status": response.status, "headers": encoded})
+        await _send_body(send, response, head=scope["method"] == "HEAD")
 
 
 async def _send_body(send: Send, response: Response, *, head: bool) -> None:

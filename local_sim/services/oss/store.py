@@ -96,7 +96,7 @@ class OssStore:
         """
         try:
             result, dead = self._committer.run(work)
-        except BaseException:
+        except Exception:  # not BaseException: an interrupted wait leaves open whether the rows were committed
             self.blobs.discard(fresh)
             raise
         self.blobs.discard(dead)
@@ -265,7 +265,7 @@ def _check_append(old: ObjectInfo | None, position: int) -> None:
 
 
 def _longer(old: ObjectInfo, written: Written, now_ms: int) -> ObjectInfo:
-    # OSS leaves the ETag of appendable objects open but for being unique to the content (O08).
-    etag = hashlib.md5(f"{old.etag}{written.etag}".encode(), usedforsecurity=False).hexdigest().upper()
+    # The hyphen says that this ETag is no MD5 of the content, as for multipart objects (O08).
+    etag = f"{hashlib.md5(f'{old.etag}{written.etag}'.encode(), usedforsecurity=False).hexdigest().upper()}-0"
     crc64 = combine(old.crc64, written.crc64, written.size)
     return replace(old, size=old.size + written.size, etag=etag, crc64=crc64, modified_ms=now_ms)
