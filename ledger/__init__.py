@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ledger.blobs import BlobInfo, BlobStore, OssBlobs
-    from ledger.canonical import JsonValue, canonical, fingerprint
+    from ledger.canonical_json import JsonValue, canonical, fingerprint
     from ledger.clock import Clock, RealClock
     from ledger.context import CompensationContext, StepContext
     from ledger.core import Ledger
@@ -59,15 +59,15 @@ if TYPE_CHECKING:
         Versions,
     )
     from ledger.protocol import UndoStatus
-    from ledger.provision import SCHEMA_VERSION, provision
     from ledger.records import BlobRef
     from ledger.saga import Saga, SagaReport, UndoneStep
     from ledger.settings import Credentials, CredentialsSource, LedgerSettings, environment_credentials
+    from ledger.tables import SCHEMA_VERSION, provision
     from ledger.tasks import Migration, TaskEntry, TaskRecord
 
 _HOMES = {
     "blobs": ("BlobInfo", "BlobStore", "OssBlobs"),
-    "canonical": ("JsonValue", "canonical", "fingerprint"),
+    "canonical_json": ("JsonValue", "canonical", "fingerprint"),
     "clock": ("Clock", "RealClock"),
     "context": ("CompensationContext", "StepContext"),
     "core": ("Ledger",),
@@ -115,7 +115,7 @@ _HOMES = {
         "Versions",
     ),
     "protocol": ("UndoStatus",),
-    "provision": ("SCHEMA_VERSION", "provision"),
+    "tables": ("SCHEMA_VERSION", "provision"),
     "records": ("BlobRef",),
     "saga": ("Saga", "SagaReport", "UndoneStep"),
     "settings": ("Credentials", "CredentialsSource", "LedgerSettings", "environment_credentials"),

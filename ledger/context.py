@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledger.canonical import JsonValue
+from ledger.canonical_json import JsonValue
 from ledger.lease import HeldClaim
 from ledger.model import Compensation
 from ledger.records import StepRecord

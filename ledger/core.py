@@ -10,7 +10,7 @@ from typing import Any
 
 from ledger import writes
 from ledger.blobs import BlobStore, default_blobs
-from ledger.canonical import JsonValue
+from ledger.canonical_json import JsonValue
 from ledger.claims import Claims
 from ledger.client import tablestore_client
 from ledger.clock import Clock, RealClock
@@ -20,7 +20,6 @@ from ledger.keys import check_part, check_task_id, step_key
 from ledger.lease import LeaseKeeper
 from ledger.model import Direction, Probe, StepRequest, StepResult, StepRow, Transition, Versions
 from ledger.protocol import gone
-from ledger.provision import check_schema
 from ledger.records import (
     FORWARD,
     UNDO,
@@ -37,6 +36,7 @@ from ledger.saga import Saga
 from ledger.settings import CredentialsSource, LedgerSettings, environment_credentials
 from ledger.steps import StepRunner
 from ledger.store import Column, TableStore
+from ledger.tables import check_schema
 from ledger.tasks import TaskEntry, TaskRecord, Tasks
 
 # Everything that begins with "step/": "0" is the character after "/".

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ledger.canonical import JsonValue
+from ledger.canonical_json import JsonValue
 
 
 class EffectKind(str, Enum):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ledger.canonical import canonical
+from ledger.canonical_json import canonical
 from ledger.errors import LedgerError
 from ledger.keys import RowKey, StepKey, parse_entry
 from ledger.model import Compensation, Direction, EffectKind, State, StepRow, Transition

@@ -7,7 +7,7 @@ import json
 from urllib.parse import quote
 
 from ledger.blobs import BlobStore
-from ledger.canonical import JsonValue, canonical
+from ledger.canonical_json import JsonValue, canonical
 from ledger.errors import LedgerMisconfigured, TooLarge
 from ledger.records import Cell, LaneRecord, encode_ref
 

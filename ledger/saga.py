@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from ledger.canonical import JsonValue
+from ledger.canonical_json import JsonValue
 from ledger.claims import Claims, Granted
 from ledger.context import CompensationContext
 from ledger.errors import (

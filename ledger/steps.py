@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ledger import writes
-from ledger.canonical import JsonValue, fingerprint
+from ledger.canonical_json import JsonValue, fingerprint
 from ledger.claims import Claims, Granted
 from ledger.context import StepContext
 from ledger.errors import ClaimLost, LedgerError, LedgerUnavailable, OutcomeUncertain, ProbeMissing, TooLarge

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from ledger.canonical import canonical
+from ledger.canonical_json import canonical
 from ledger.claims import Claims
 from ledger.errors import VersionsDiffer
 from ledger.keys import TASK_ENTRY, RowKey, check_part, check_task_id

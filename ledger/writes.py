@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ledger.canonical import canonical
+from ledger.canonical_json import canonical
 from ledger.keys import RowKey, StepKey
 from ledger.model import Compensation, EffectKind, State
 from ledger.records import (

@@ -30,8 +30,12 @@ def provision(
 
     Raises `WrongSchemaVersion` when another version is there, `NoPermission`, `LedgerUnavailable`.
     """
-    settings, clock = settings or LedgerSettings(), clock or RealClock()
-    client = tablestore_client(settings, credentials)
+    settings = settings or LedgerSettings()
+    return create_tables(tablestore_client(settings, credentials), settings, clock or RealClock())
+
+
+def create_tables(client: Any, settings: LedgerSettings, clock: Clock) -> list[str]:
+    """Do what `provision` does, over a given SDK client."""
     store = TableStore(client, settings.table, clock, _READY_SECONDS)
     _create(client, settings.table, [("task_id", "STRING"), ("entry", "STRING")], clock)
     _create(client, settings.tasks_table, [("bucket", "STRING"), ("begun", "STRING")], clock)
