@@ -7,6 +7,7 @@ type inside the service. The errors here are raised to whoever starts and drives
     ├── PortInUse                 another process listens there; choose another port
     ├── AddressUnusable           the host name or port cannot be listened on at all
     ├── ServiceNotRunning         asked for a port or endpoint of a service that was not started
+    ├── InvalidFaultRule          a fault rule asks for something impossible; `field` says where
     └── ConnectionCut             raised by an app to drop its client's connection, never seen outside
 """
 
@@ -42,6 +43,15 @@ class ServiceNotRunning(ServiceError):
     def __init__(self, name: str) -> None:
         super().__init__(f"the service {name!r} is not running; call start() first")
         self.name = name
+
+
+class InvalidFaultRule(ServiceError, ValueError):
+    """A fault rule cannot be meant as written; `field` is the part at fault and `reason` says why."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
 
 
 class ConnectionCut(ServiceError):

@@ -3,7 +3,7 @@
 Built from the published facts in `tablestore.md`.
 """
 
-from local_sim.services.tablestore.app import create_app
+from local_sim.services.tablestore.app import create_app, fault_dialect
 from local_sim.services.tablestore.auth import LOCAL_KEY_ID, LOCAL_SECRET, Credentials
 from local_sim.services.tablestore.errors import TablestoreError
 from local_sim.services.tablestore.store import StoreTooNewError, TablestoreStore
@@ -16,4 +16,5 @@ __all__ = [
     "TablestoreError",
     "TablestoreStore",
     "create_app",
+    "fault_dialect",
 ]

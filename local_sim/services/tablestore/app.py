@@ -10,6 +10,7 @@ from typing import Any
 
 from local_sim.clock import Clock, RealClock
 from local_sim.services.asgi import ASGIApp, Header, Receive, Reply, Scope, Send, read_body, send_reply
+from local_sim.services.faults import Dialect
 from local_sim.services.tablestore import auth, limits, messages
 from local_sim.services.tablestore.auth import Credentials, Signer
 from local_sim.services.tablestore.data import DataApi
@@ -18,6 +19,8 @@ from local_sim.services.tablestore.errors import (
     MethodNotAllowed,
     ParameterInvalid,
     RequestBodyTooLarge,
+    RowOperationConflict,
+    ServerBusy,
     TablestoreError,
     UnsupportedOperation,
 )
@@ -25,6 +28,7 @@ from local_sim.services.tablestore.store import TablestoreStore
 from local_sim.services.tablestore.tables import TableApi
 
 _logger = logging.getLogger(__name__)
+_FAULT_STATUS = {kind.code: kind.status for kind in (RowOperationConflict, InternalServerError)}
 _Handler = Callable[[str, Any], Awaitable[Any]]
 
 
@@ -41,6 +45,25 @@ def create_app(
     checks them.
     """
     return _App(store, credentials or Credentials(), clock or RealClock(), local_transactions)
+
+
+def fault_dialect() -> Dialect:
+    """Return what the fault wrapper must know of this service, which it calls `ots`.
+
+    An error without any header is the least the client accepts (tablestore.md section 3.1).
+    """
+    return Dialect("ots", lambda scope, _: _api_name(scope["path"]), _fault_reply)
+
+
+def _fault_reply(code: str | None) -> Reply:
+    busy = ServerBusy()
+    if code is None or code == busy.code:
+        return Reply(busy.status, (), _error_body(busy.code, busy.message))
+    return Reply(_FAULT_STATUS.get(code, busy.status), (), _error_body(code, "A fault on demand."))
+
+
+def _api_name(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
 
 
 class _App:
@@ -66,15 +89,15 @@ class _App:
             signer = auth.authenticate(self._credentials, path, headers)
             status, answer = 200, await self._answer(path, auth.required(headers, "x-ots-instancename"), body)
         except TablestoreError as error:
-            status, answer = error.status, _error_body(error)
+            status, answer = error.status, _error_body(error.code, error.message)
         except Exception:
             _logger.exception("%s failed", path)
             unexpected = InternalServerError()
-            status, answer = unexpected.status, _error_body(unexpected)
+            status, answer = unexpected.status, _error_body(unexpected.code, unexpected.message)
         await send_reply(send, Reply(status, self._headers(path, answer, signer), answer))
 
     async def _answer(self, path: str, instance: str, body: bytes) -> bytes:
-        api = path.rsplit("/", 1)[-1]
+        api = _api_name(path)
         try:
             request_type, handler = self._handlers[api]
         except KeyError:
@@ -100,8 +123,8 @@ class _App:
         return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
-def _error_body(error: TablestoreError) -> bytes:
-    return bytes(messages.table_pb2().Error(code=error.code, message=error.message).SerializeToString())
+def _error_body(code: str, message: str) -> bytes:
+    return bytes(messages.table_pb2().Error(code=code, message=message).SerializeToString())
 
 
 def _handlers(store: TablestoreStore, clock: Clock, local_transactions: bool) -> Mapping[str, tuple[str, _Handler]]:
