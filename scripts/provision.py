@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import ledger
 from functions.bucket import Bucket
 from functions.errors import StepkeeperError, describe
 from functions.settings import current
+from ledger import LedgerError, LedgerSettings
+from ledger import provision as provision_ledger
 
 __all__ = ["Provisioned", "provision"]
 
@@ -28,9 +29,9 @@ class Provisioned:
 
 
 def provision() -> Provisioned:
-    """Make the tables and the bucket unless they are there. Raises `ledger.LedgerError` and `StepkeeperError`."""
+    """Make the tables and the bucket unless they are there. Raises `LedgerError` and `StepkeeperError`."""
     settings = current()
-    tables = ledger.provision(ledger.LedgerSettings())
+    tables = provision_ledger(LedgerSettings())
     made = Bucket(settings.oss_endpoint, settings.oss_bucket).provision()
     return Provisioned(tuple(tables), settings.oss_bucket, made)
 
@@ -41,7 +42,7 @@ def main(quiet: Annotated[bool, "Say nothing on success."] = False) -> None:
 
     try:
         done = provision()
-    except (StepkeeperError, ledger.LedgerError) as error:
+    except (StepkeeperError, LedgerError) as error:
         typer.echo(f"provision: {describe(error)['message']}", err=True)
         raise typer.Exit(2) from None
     if not quiet:
