@@ -137,7 +137,7 @@ def _width(run: Machine, cursor: Cursor, state: MapState) -> int:
     if state.max_concurrency is None:
         return limit
     value = number_of(run, cursor, state.max_concurrency)
-    return whole_between(value, f"MaxConcuccency of {state.name}", 1, limit)
+    return min(limit, whole_between(value, f"MaxConcuccency of {state.name}", 1, 2**31))
 
 
 class _Same(Sequence[Scope]):

@@ -36,12 +36,13 @@ def attempt_map_run(run: Machine, cursor: Cursor, state: MapState, config: Distr
         begin_again(run, cursor)
     map_run = _open(run, cursor, state, config)
     cursor.waits = map_run
-    if config.item_reader is None:
-        _launch(run, map_run, cursor.frozen)
-        return False
-    reader = compute(config.item_reader, view(run, cursor))
-    map_run.open_io = ReadItems(map_run.number, map_run.path, reader, _max_items(run, cursor, state, config))
-    run.commands.append(map_run.open_io)
+    try:
+        if config.item_reader is None:
+            _launch(run, map_run, cursor.frozen)
+        else:
+            _read(run, map_run, config.item_reader)
+    except StateFailure as failure:
+        raise _end(run, map_run, failure) from None
     return False
 
 
@@ -118,7 +119,7 @@ def _open(run: Machine, cursor: Cursor, state: MapState, config: DistributedConf
     map_run = MapRun(cursor, state, config, number, map_run_name(run.flow_name, run.name, number), run.now)
     limit = run.limits.distributed_concurrency
     width = limit if state.max_concurrency is None else number_of(run, cursor, state.max_concurrency)
-    map_run.width = whole_between(width, f"MaxConcuccency of {state.name}", 1, limit)
+    map_run.width = min(limit, whole_between(width, f"MaxConcuccency of {state.name}", 1, _MOST))
     if config.tolerated_failed_count is not None:
         count = number_of(run, cursor, config.tolerated_failed_count)
         map_run.tolerated_count = whole_between(count, f"ToleratedFailedCount of {state.name}", 0, _MOST)
@@ -129,6 +130,14 @@ def _open(run: Machine, cursor: Cursor, state: MapState, config: DistributedConf
     cursor.last = run.log.add(cursor.last, state.name, log.MAP_RUN_STARTED, run.now, detail)
     run.map_runs[number] = map_run
     return map_run
+
+
+def _read(run: Machine, map_run: MapRun, reader: Template) -> None:
+    cursor = map_run.cursor
+    made = compute(reader, view(run, cursor))
+    most = _max_items(run, cursor, map_run.state, map_run.config)
+    map_run.open_io = ReadItems(map_run.number, map_run.path, made, most)
+    run.commands.append(map_run.open_io)
 
 
 def _launch(run: Machine, map_run: MapRun, items: list[Json]) -> None:

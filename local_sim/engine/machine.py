@@ -11,7 +11,7 @@ from .cursor import Cursor, Task, Timer, TimerAction
 from .events import Json, Status
 from .fan import Fan
 from .limits import Limits
-from .log import Log
+from .log import HistoryFull, Log
 from .maprun import MapRun
 from .reports import Report
 
@@ -99,6 +99,8 @@ class Machine:
 
     def finish(self, status: Status, kind: str, *, output: Json = None, error: str = "", cause: str = "") -> None:
         """End the execution: nothing it waits for is wanted any more, and nothing changes it afterwards (C21)."""
+        if status is Status.SUCCEEDED and len(self.log) >= self.log.capacity:
+            raise HistoryFull
         text = f"the execution is over: {status.value}"
         if self.root is not None and self.root.live:
             self.abandon(self.root, Reason.EXECUTION_OVER, text)

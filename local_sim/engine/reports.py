@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from .commands import Ignored, Reason
@@ -17,7 +18,13 @@ class Report:
 
     def answer(self, task_id: int, content: tuple[Json, ...] | None) -> Ignored:
         """Return the answer to a further report on the task."""
-        return Ignored(self.reason, task_id, same=content is not None and content == self.content)
+        same = content is not None and self.content is not None and _text(content) == _text(self.content)
+        return Ignored(self.reason, task_id, same=same)
+
+
+def _text(content: tuple[Json, ...]) -> str:
+    # As text, because Python holds 1 and True for equal.
+    return json.dumps(content, sort_keys=True)
 
 
 def content_of(event: object) -> tuple[Json, ...] | None:
