@@ -10,6 +10,8 @@ from local_sim.project import Function
 from .contract import Spec
 
 ACCOUNT = "1000000000000000"
+# The local Tablestore takes any key id that is its own secret.
+LOCAL_KEY = "local"
 # What the interpreter and the C library of a child need from the machine; nothing else of the user's shell leaks in.
 _HOST = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "SSL_CERT_FILE")
 _OFFLINE = {"ALIBABA_CLOUD_ECS_METADATA_DISABLED": "true", "NO_PROXY": "127.0.0.1,localhost"}
@@ -48,9 +50,9 @@ def fc_variables(function: Function, instance: str) -> dict[str, str]:
         "FC_ACCOUNT_ID": ACCOUNT,
         "FC_INSTANCE_ID": f"c-{instance}",
         "ALIBABA_CLOUD_REGION": function.region,
-        "ALIBABA_CLOUD_ACCESS_KEY_ID": "offline-access-key-id",
-        "ALIBABA_CLOUD_ACCESS_KEY_SECRET": "offline-access-key-secret",
-        "ALIBABA_CLOUD_SECURITY_TOKEN": "offline-security-token",
+        "ALIBABA_CLOUD_ACCESS_KEY_ID": LOCAL_KEY,
+        "ALIBABA_CLOUD_ACCESS_KEY_SECRET": LOCAL_KEY,
+        "ALIBABA_CLOUD_SECURITY_TOKEN": LOCAL_KEY,
     }
 
 

@@ -161,6 +161,11 @@ class _Modules:
 _MODULES = _Modules()
 
 
+def borrowed_modules(code: Path) -> contextlib.AbstractContextManager[None]:
+    """Put a code folder first on the import path, with its modules in place, until the block ends."""
+    return _MODULES.active(code)
+
+
 def _below(module: ModuleType, prefix: str) -> bool:
     origin = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", None) or []), "")
     return origin.startswith(prefix) and "site-packages" not in origin

@@ -1,0 +1,167 @@
+"""The local cloud: Tablestore and OSS on loopback over one data folder, and how to reach them.
+
+    with LocalCloud(project, folder) as cloud:
+        subprocess.run(command, env=os.environ | cloud.environment)
+
+Nothing is imported or started before `environment` is first read: a flow without functions starts no service.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from local_sim.errors import LocalSimError
+from local_sim.project import Project
+
+if TYPE_CHECKING:
+    from local_sim.services.host import Services
+    from local_sim.services.oss import OssStore
+    from local_sim.services.tablestore import TablestoreStore
+
+REGION = "cn-hangzhou"
+INSTANCE = "local"
+BUCKET = "local-bucket"
+KEY = "local"  # The local Tablestore takes any key id that is its own secret.
+_MARK = "setup.json"
+
+
+class CloudError(LocalSimError):
+    """A local service or the project's setup hook failed."""
+
+
+class LocalCloud:
+    """Starts the services when they are first needed and sets the project up once per data folder.
+
+    `folder` None uses a temporary folder that goes away on closing. `tablestore_port` and `oss_port` are fixed
+    ports, 0 for free ones.
+    """
+
+    def __init__(
+        self, project: Project, folder: Path | None = None, *, tablestore_port: int = 0, oss_port: int = 0
+    ) -> None:
+        self.project = project
+        self._temporary = tempfile.TemporaryDirectory(prefix="local-sim-") if folder is None else None
+        self.folder = Path(self._temporary.name) if self._temporary else Path(str(folder)).resolve()
+        self._ports = {"tablestore": tablestore_port, "oss": oss_port}
+        self._environment: dict[str, str] | None = None
+        self._services: Services | None = None
+        self._stores: list[OssStore | TablestoreStore] = []
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> LocalCloud:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def started(self) -> bool:
+        """True once the services run."""
+        return self._services is not None
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables of docs/architecture.md that point at the services; starts them at the first use.
+
+        Raises CloudError, and what a service says about a port in use or a folder it cannot have.
+        """
+        with self._lock:
+            if self._environment is None:
+                self._environment = self._start()
+                self._set_up(self._environment)
+            return self._environment
+
+    def close(self) -> None:
+        """Stop the services; safe to call twice."""
+        with self._lock:
+            if self._services is not None:
+                self._services.stop()
+                self._services = None
+            for store in self._stores:
+                store.close()
+            self._stores.clear()
+            self._environment = None
+            if self._temporary is not None:
+                self._temporary.cleanup()
+
+    def _start(self) -> dict[str, str]:
+        from local_sim.clock import RealClock
+        from local_sim.services import oss, tablestore
+        from local_sim.services.host import Services
+
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            objects = oss.OssStore(self.folder / "oss")
+            self._stores.append(objects)
+            tables = tablestore.TablestoreStore(self.folder / "tablestore.sqlite")
+            self._stores.append(tables)
+        except OSError as error:
+            raise CloudError(f"the data folder {self.folder} cannot be used: {error.strerror or error}") from None
+        services = Services()
+        services.add("tablestore", tablestore.create_app(tables), port=self._ports["tablestore"])
+        services.add("oss", oss.create_app(objects, credentials=None, clock=RealClock()), port=self._ports["oss"])
+        self._services = services.start()
+        return self._variables(services["tablestore"].endpoint, services["oss"].endpoint)
+
+    def _variables(self, tablestore: str, oss: str) -> dict[str, str]:
+        region = next((f.region for f in self.project.functions.values() if f.region), REGION)
+        declared = [f.environment for f in self.project.functions.values()]
+        extra = {
+            key: value.replace("{data}", str(self.folder)) for key, value in self.project.settings.environment.items()
+        }
+        return {
+            "TABLESTORE_ENDPOINT": tablestore,
+            "TABLESTORE_INSTANCE": _declared(declared, "TABLESTORE_INSTANCE") or INSTANCE,
+            "OSS_ENDPOINT": oss,
+            "OSS_BUCKET": _declared(declared, "OSS_BUCKET") or BUCKET,
+            "ALIBABA_CLOUD_REGION": region,
+            "FC_REGION": region,
+            "ALIBABA_CLOUD_ACCESS_KEY_ID": KEY,
+            "ALIBABA_CLOUD_ACCESS_KEY_SECRET": KEY,
+            "ALIBABA_CLOUD_SECURITY_TOKEN": KEY,
+            "ALIBABA_CLOUD_ECS_METADATA_DISABLED": "true",
+            **extra,
+        }
+
+    def _set_up(self, variables: Mapping[str, str]) -> None:
+        hook = self.project.settings.setup
+        if hook is None:
+            return
+        # Endpoints differ from run to run; everything else that the hook sees decides whether it has to run again.
+        seen = {key: value for key, value in variables.items() if not key.endswith("_ENDPOINT")}
+        functions = {name: dict(function.environment) for name, function in self.project.functions.items()}
+        facts = json.dumps([hook, seen, functions], sort_keys=True)
+        stamp = hashlib.sha256(facts.encode()).hexdigest()
+        mark = self.folder / _MARK
+        if mark.is_file() and mark.read_text(encoding="ascii") == stamp:
+            return
+        self._run_hook(hook, variables)
+        mark.write_text(stamp, encoding="ascii")
+
+    def _run_hook(self, hook: str, variables: Mapping[str, str]) -> None:
+        from local_sim.workers.in_process import borrowed_environment, borrowed_modules
+
+        module_name, found, function_name = hook.partition(":")
+        if not found:
+            raise CloudError(f"[tool.local-sim] setup must be written module:function, not {hook!r}")
+        shared: dict[str, str] = {}
+        for function in self.project.functions.values():
+            shared |= function.environment
+        with borrowed_environment({**os.environ, **shared, **variables}), borrowed_modules(self.project.root):
+            try:
+                function = getattr(import_module(module_name), function_name)
+                function()
+            except Exception as error:
+                raise CloudError(f"the setup hook {hook} failed: {type(error).__name__}: {error}") from error
+
+
+def _declared(environments: list[Mapping[str, str]], key: str) -> str:
+    return next((environment[key] for environment in environments if environment.get(key)), "")

@@ -1,0 +1,27 @@
+"""Hooks that see a run as it goes."""
+
+from __future__ import annotations
+
+from local_sim.engine.history import HistoryEvent
+
+from .model import Waiting
+
+
+class Observer:
+    """Override what you want to see. An event is in the journal, and its commands are not yet carried out, when a
+    hook runs.
+    """
+
+    def on_history(self, execution: str, event: HistoryEvent) -> None:
+        """See one history event: states entered and left, tasks scheduled, failed and caught (`next` in StepFailed's
+        detail).
+        """
+
+    def on_retry(self, execution: str, state: str, due_ms: int) -> None:
+        """See that `state` will be tried again once the run's clock reads `due_ms`."""
+
+    def on_waiting(self, waiting: Waiting) -> None:
+        """See that a task waits for a report."""
+
+    def on_logs(self, function: str, text: str) -> None:
+        """See what a handler printed."""
