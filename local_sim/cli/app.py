@@ -1,0 +1,134 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="local-sim",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    help="The local cloud: runs flows and functions of an FC and CloudFlow project on this machine.",
+)
+
+DataOption = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Data folder (default: .local-sim in the project).")
+]
+ProjectOption = Annotated[
+    Path | None, typer.Option("--project", metavar="DIR", help="Project folder (default: found upwards).")
+]
+
+
+def run_app(arguments: list[str]) -> int:
+    """Run a command line and return its exit status; usage errors are printed and give 2."""
+    _register_check()
+    try:
+        result = app(_optional_value(arguments, "--resume"), standalone_mode=False)
+    except Exception as error:
+        code = getattr(error, "exit_code", None)
+        show: Any = getattr(error, "show", None)
+        if not isinstance(code, int):
+            raise
+        if callable(show):
+            show()
+        return code
+    return result if isinstance(result, int) else 0
+
+
+def _optional_value(arguments: list[str], option: str) -> list[str]:
+    """Let an option stand without its value: `--resume` alone becomes `--resume=`."""
+    done: list[str] = []
+    for index, word in enumerate(arguments):
+        follows = arguments[index + 1] if index + 1 < len(arguments) else "-"
+        if word == "--":
+            return [*done, *arguments[index:]]
+        done.append(f"{option}=" if word == option and (follows.startswith("-") or Path(follows).is_file()) else word)
+    return done
+
+
+def _register_check() -> None:
+    if find_spec("local_sim.cli.check") is None:
+        return
+    register: Any = getattr(import_module("local_sim.cli.check"), "register", None)
+    if callable(register):
+        register(app)
+
+
+@app.command()
+def run(
+    flow: Annotated[str, typer.Argument(help="Flow file, or name of a flow of the project.")] = "",
+    input: Annotated[  # noqa: A002 - the option's name
+        str, typer.Option("--input", "-i", metavar="FILE|JSON", help="The execution's input, a JSON object.")
+    ] = "{}",
+    data: DataOption = None,
+    project: ProjectOption = None,
+    decide: Annotated[
+        list[str] | None,
+        typer.Option("--decide", metavar="VALUE|STATE=VALUE", help="Answer a callback; may be given several times."),
+    ] = None,
+    virtual_time: Annotated[bool, typer.Option("--virtual-time", help="Waits and backoffs cost no time.")] = False,
+    workers: Annotated[
+        str, typer.Option("--workers", metavar="in-process|process", help="Where handlers run.")
+    ] = "in-process",
+    json_output: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON; progress goes to stderr.")
+    ] = False,
+    name: Annotated[str | None, typer.Option("--name", help="The execution's name (default: made up).")] = None,
+    crash_after: Annotated[
+        str | None, typer.Option("--crash-after", metavar="STATE", help="Kill this process right after STATE.")
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option("--resume", metavar="[EXECUTION]", help="Go on with an execution (default: the last unfinished)."),
+    ] = None,
+) -> int:
+    """Run a flow, or go on with one that was broken off."""
+    from .run import RunOptions, run_command
+
+    return run_command(
+        RunOptions(
+            flow=flow,
+            input=input,
+            data=data,
+            project=project,
+            decide=tuple(decide or ()),
+            virtual_time=virtual_time,
+            workers=workers,
+            json_output=json_output,
+            name=name,
+            crash_after=crash_after,
+            resume=resume,
+        )
+    )
+
+
+@app.command()
+def history(
+    execution: Annotated[str, typer.Argument(help="Execution name (default: the newest).")] = "",
+    data: DataOption = None,
+    project: ProjectOption = None,
+    output_format: Annotated[str, typer.Option("--format", metavar="text|json", help="How to print it.")] = "text",
+) -> int:
+    """Print the history of an execution."""
+    from .history import history_command
+
+    return history_command(execution, data, project, output_format)
+
+
+@app.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def execute(
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments.")],
+    data: DataOption = None,
+    project: ProjectOption = None,
+) -> int:
+    """Run a command while Tablestore and OSS are up, with their endpoints in its environment."""
+    from .execute import exec_command
+
+    return exec_command(command, data, project)
