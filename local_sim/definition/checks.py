@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from .check_errors import check_errors
+from .check_expressions import check_expressions
 from .check_graph import check_graph
+from .check_tasks import check_tasks
 from .collector import Collector
 from .scopes import ScopeInfo
 
@@ -21,3 +24,6 @@ def run_checks(
 ) -> None:
     """Add the findings of every check to the collector. `scopes` has outer scopes before inner ones."""
     check_graph(scopes, collector)
+    check_expressions(scopes, collector)
+    check_errors(scopes, collector, functions)
+    check_tasks(scopes, collector, functions, express=express)

@@ -215,7 +215,7 @@ def report_expression(error: ExpressionSyntaxError, node: Node, where: str, coll
     """Turn a refused expression into a finding."""
     code = next((code for kind, code in _EXPRESSION_CODES if isinstance(error, kind)), "SK301")
     if isinstance(error, UnknownNameError):
-        code = "SK303" if "function" in error.message else "SK302"
+        code = "SK303" if error.message.startswith("unknown function") else "SK302"
     place = expression_place(node, error.column) if isinstance(node, ScalarNode) else node.position
     message = f"{where}: {error.message} (column {error.column})"
     collector.add(code, place, message, fix=error.fix, text=error.text[:200])
