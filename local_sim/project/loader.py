@@ -55,7 +55,17 @@ def read_settings(folder: Path) -> Settings:
     if not isinstance(extra, dict) or not all(isinstance(value, str) for value in extra.values()):
         raise ProjectError(f"{file}: [tool.local-sim] environment must be a table of texts")
     chosen = {key: value for key, value in table.items() if key in known and isinstance(value, str)}
-    return Settings(**chosen, environment=extra)
+    return Settings(**chosen, environment=extra, errors=_declared_errors(table.get("errors", {}), file))
+
+
+def _declared_errors(table: object, file: Path) -> dict[str, tuple[str, ...]]:
+    """Return `[tool.local-sim.errors]`: the names of the typed errors a function may raise."""
+    if not isinstance(table, dict):
+        raise ProjectError(f"{file}: [tool.local-sim] errors must be a table of lists of error names")
+    for function, names in table.items():
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ProjectError(f"{file}: [tool.local-sim.errors] {function} must be a list of error names")
+    return {function: tuple(names) for function, names in table.items()}
 
 
 def _settings_table(folder: Path) -> dict[str, object] | None:

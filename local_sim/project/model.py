@@ -38,13 +38,14 @@ class Function:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`[tool.local-sim]` of pyproject.toml. `environment` is set for handlers offline only, `{data}` meaning the
-    data folder.
+    data folder; `errors` names the typed errors each function may raise, for the checker.
     """
 
     flows: str = "flows"
     template: str = "s.yaml"
     setup: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
