@@ -94,7 +94,9 @@ def _text(answer: Any, limit: int) -> str:
             "the draft provider's content filter cut the answer", path="task.document", reason="content filter"
         )
     if reason == "length":
-        raise SystemFault("the draft was cut at the model's output limit; choose a model with a larger one")
+        raise SystemFault(
+            "the draft was cut at the model's output limit; choose a model with a larger one", effect_applied=False
+        )
     if not isinstance(text, str) or not text.strip():
         raise _away("an empty answer")
     if len(text.strip()) > limit:
