@@ -89,6 +89,7 @@ CATALOGUE = MappingProxyType(
         "PositionNotEqualToLength": (409, "0026-00000016", "Position is not equal to file length."),
         "PreconditionFailed": (412, "0099-00000017", "At least one of the pre-conditions you specified did not hold."),
         "RequestTimeTooSkewed": (403, "0002-00000504", "The request time and the current time differ too much."),
+        "ServiceUnavailable": (503, "0099-00000019", "Please reduce your request rate."),
         "SignatureDoesNotMatch": (403, "0002-00000040", "The request signature we calculated does not match yours."),
         "SymlinkTargetNotExist": (404, "0099-00000018", "The target of the symbolic link does not exist."),
     }

@@ -55,6 +55,45 @@ _COPIES = MappingProxyType[Operation, Operation](
     {writes.put_object: writes.copy_object, multipart.upload_part: multipart.copy_part}
 )
 
+_NAMES = MappingProxyType[Operation, str](
+    {
+        buckets.list_buckets: "ListBuckets",
+        listings.list_objects: "ListObjects",
+        listings.list_objects_v2: "ListObjectsV2",
+        buckets.get_acl: "GetBucketAcl",
+        buckets.get_info: "GetBucketInfo",
+        buckets.get_location: "GetBucketLocation",
+        buckets.get_stat: "GetBucketStat",
+        multipart.list_uploads: "ListMultipartUploads",
+        buckets.get_versioning: "GetBucketVersioning",
+        buckets.put_bucket: "PutBucket",
+        buckets.put_acl: "PutBucketAcl",
+        buckets.put_versioning: "PutBucketVersioning",
+        writes.delete_objects: "DeleteMultipleObjects",
+        buckets.delete_bucket: "DeleteBucket",
+        reads.get_object: "GetObject",
+        reads.get_acl: "GetObjectAcl",
+        reads.get_symlink: "GetSymlink",
+        reads.get_tagging: "GetObjectTagging",
+        multipart.list_parts: "ListParts",
+        reads.head_object: "HeadObject",
+        reads.head_meta: "GetObjectMeta",
+        writes.append_object: "AppendObject",
+        multipart.complete: "CompleteMultipartUpload",
+        multipart.initiate: "InitiateMultipartUpload",
+        writes.put_object: "PutObject",
+        writes.copy_object: "CopyObject",
+        writes.put_acl: "PutObjectAcl",
+        writes.put_symlink: "PutSymlink",
+        writes.put_tagging: "PutObjectTagging",
+        multipart.upload_part: "UploadPart",
+        multipart.copy_part: "UploadPartCopy",
+        writes.delete_object: "DeleteObject",
+        writes.delete_tagging: "DeleteObjectTagging",
+        multipart.abort: "AbortMultipartUpload",
+    }
+)
+
 # Names that are signed like subresources, but only add to an operation.
 _MODIFIERS = frozenset({"continuation-token", "partNumber", "position", "security-token", "sequential"})
 _HARMLESS = frozenset({"x-oss-request-payer", "x-oss-traffic-limit"})
@@ -76,6 +115,11 @@ def route(request: Request) -> Operation:
     if operation is None:
         raise ApiError("MethodNotAllowed", Method=request.method, ResourceType=asked[0] if asked else level)
     return _COPIES.get(operation, operation) if "x-oss-copy-source" in request.headers else operation
+
+
+def api_name(operation: Operation) -> str:
+    """Return the name of an operation in OSS's API reference."""
+    return _NAMES[operation]
 
 
 def _refuse_unoffered(request: Request, names: list[str]) -> None:
