@@ -6,19 +6,21 @@ An action may run more than once and may find nothing to undo; both are fine.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from functions.errors import SystemFault
 from functions.models import PayloadRef
 from functions.payloads import Payloads
 from ledger import Compensation, CompensationContext, JsonValue
 
-__all__ = ["actions", "notice_sent", "remove_object", "remove_result", "withdraw_review"]
+__all__ = ["actions", "notice_sent", "remove_objects", "remove_result", "withdraw_review"]
+
+A = TypeVar("A")
 
 
-def remove_object(key: str) -> Compensation:
-    """Remove an object that belongs to one step alone."""
-    return Compensation("remove_object", {"key": key})
+def remove_objects(*keys: str) -> Compensation:
+    """Remove objects that belong to one step alone."""
+    return Compensation("remove_objects", {"keys": list(keys)})
 
 
 def remove_result(key: str, sha256: str) -> Compensation:
@@ -41,31 +43,35 @@ def actions(
 ) -> Mapping[str, Callable[[CompensationContext], JsonValue]]:
     """The action of each reversible compensation. `payloads` is opened when the first one runs."""
 
-    def removed_object(context: CompensationContext) -> JsonValue:
-        payloads().bucket.remove(_argument(context, "key"))
-        return {"removed": True}
+    def removed_objects(context: CompensationContext) -> JsonValue:
+        bucket = payloads().bucket
+        keys = _argument(context, "keys", list)
+        for key in keys:
+            bucket.remove(str(key))
+        return {"removed": len(keys)}
 
     def removed_result(context: CompensationContext) -> JsonValue:
         store = payloads()
-        found = store.find(_argument(context, "key"))
-        return {"removed": found is not None and _remove_if(store, found, _argument(context, "sha256"))}
+        found = store.find(_argument(context, "key", str))
+        return {"removed": found is not None and _remove_if(store, found, _argument(context, "sha256", str))}
 
     def withdrawn_review(context: CompensationContext) -> JsonValue:
         bucket = payloads().bucket
-        kept = bucket.listing(_argument(context, "folder"))
+        kept = bucket.listing(_argument(context, "folder", str))
         for info in kept:
             bucket.remove(info.key)
         return {"withdrawn": len(kept)}
 
-    return {"remove_object": removed_object, "remove_result": removed_result, "withdraw_review": withdrawn_review}
+    return {"remove_objects": removed_objects, "remove_result": removed_result, "withdraw_review": withdrawn_review}
 
 
 def _remove_if(store: Payloads, found: PayloadRef, sha256: str) -> bool:
     return found.sha256 == sha256 and store.remove(found)
 
 
-def _argument(context: CompensationContext, name: str) -> str:
+def _argument(context: CompensationContext, name: str, kind: type[A]) -> A:
     arguments: Any = context.arguments
-    if not isinstance(arguments, dict) or not isinstance(arguments.get(name), str):
+    value = arguments.get(name) if isinstance(arguments, dict) else None
+    if not isinstance(value, kind):
         raise SystemFault(f"the compensation of {context.step} was recorded without {name}", effect_applied=False)
-    return str(arguments[name])
+    return value

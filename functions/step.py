@@ -60,7 +60,7 @@ def step(
     model: type[E],
     *,
     kind: EffectKind | Callable[[Settings], EffectKind] = EffectKind.LOCAL,
-    compensation: Callable[[Call[E]], Compensation] | None = None,
+    compensation: Callable[[Call[E]], Compensation | None] | None = None,
     probe: Callable[[Call[E]], Probe] | None = None,
     before: Callable[[Call[E]], None] | None = None,
     task_of: Callable[[Call[E]], tuple[str, str]] | None = None,
@@ -125,7 +125,7 @@ class _Typed:
 def _request(
     call: Call[E],
     kind: EffectKind | Callable[[Settings], EffectKind],
-    compensation: Callable[[Call[E]], Compensation] | None,
+    compensation: Callable[[Call[E]], Compensation | None] | None,
     task_of: Callable[[Call[E]], tuple[str, str]] | None,
     compared: Callable[[Call[E]], Any] | None,
 ) -> StepRequest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from functions.compensations import remove_object
+from functions.compensations import remove_objects
 from functions.drafting import DraftRequest, provider
 from functions.material import Limits, extract
 from functions.models import DraftEvent, PayloadRef
@@ -27,7 +27,7 @@ def _stored(call: Call[DraftEvent]) -> Probe:
     DraftEvent,
     kind=EffectKind.PROBED,
     probe=_stored,
-    compensation=lambda call: remove_object(step_key("drafts", call.event, ".md")),
+    compensation=lambda call: remove_objects(step_key("drafts", call.event, ".md")),
 )
 def handler(call: Call[DraftEvent]) -> dict[str, Any]:
     """Answers with `task.draft`. Raises what the provider raises, see `functions.drafting`."""

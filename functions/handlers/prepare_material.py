@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from functions.compensations import remove_object
+from functions.compensations import remove_objects
 from functions.material import Limits, extract
 from functions.models import MaterialEvent
 from functions.payloads import Payloads
@@ -13,7 +13,12 @@ from functions.step import Call, step, step_key
 __all__ = ["handler"]
 
 
-@step(MaterialEvent, compensation=lambda call: remove_object(step_key("material", call.event, ".txt")))
+@step(
+    MaterialEvent,
+    compensation=lambda call: remove_objects(
+        step_key("material", call.event, ".txt"), step_key("notes", call.event, ".txt")
+    ),
+)
 def handler(call: Call[MaterialEvent]) -> dict[str, Any]:
     """Answers with `task.material` and, on a lap with a reviewer's note, `task.note`. Raises `InvalidInput` naming the
     reason when the document is encrypted, empty, broken, too large or not what its name says."""

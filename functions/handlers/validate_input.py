@@ -6,20 +6,33 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
+from functions.compensations import remove_objects
 from functions.errors import InvalidInput
 from functions.material import kind_of
 from functions.models import DocumentInput, PayloadRef, Pins, Task, ValidateEvent
 from functions.payloads import Payloads, object_key
 from functions.step import Call, step
-from ledger import Ledger, Versions, VersionsDiffer
+from ledger import Compensation, Ledger, Versions, VersionsDiffer
 
 __all__ = ["handler"]
 
 PATH = "task.document"
 
 
+def _inline_key(task_id: str, data: bytes) -> str:
+    return object_key("documents", task_id, f"{hashlib.sha256(data).hexdigest()}.txt")
+
+
+def _compensation(call: Call[ValidateEvent]) -> Compensation | None:
+    """A document that came inline was stored by this step; one that came by reference is the caller's own."""
+    given = call.event.task
+    inline = given.document.inline
+    return None if inline is None else remove_objects(_inline_key(given.task_id, inline.encode()))
+
+
 @step(
     ValidateEvent,
+    compensation=_compensation,
     task_of=lambda call: (call.event.task.task_id, call.event.workflow),
     compared=lambda call: call.event.task.model_dump(),
 )
@@ -41,8 +54,7 @@ def _document(payloads: Payloads, task_id: str, given: DocumentInput) -> tuple[P
         raise InvalidInput(f"{PATH}: give either uri or inline", path=PATH, reason="one of uri and inline")
     if given.inline is not None:
         data = given.inline.encode()
-        sha256 = hashlib.sha256(data).hexdigest()
-        return payloads.put(object_key("documents", task_id, f"{sha256}.txt"), data), data
+        return payloads.put(_inline_key(task_id, data), data), data
     return _stored(payloads, given)
 
 
