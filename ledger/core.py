@@ -65,12 +65,12 @@ class Ledger:
         self._clock = clock or RealClock()
         # An operation must end well before the lease it works under.
         deadline = min(settings.store_deadline_seconds, settings.lease_seconds * 2 / 3)
-        self._raw_store = TableStore(client, settings.table, self._clock, deadline, jitter)
+        self._store = TableStore(client, settings.table, self._clock, deadline, jitter)
         self._skew_ms = int(settings.max_clock_skew_seconds * 1000)
-        self._claims = Claims(self._raw_store, self._clock, settings.busy_wait, self._skew_ms, jitter)
+        self._claims = Claims(self._store, self._clock, settings.busy_wait, self._skew_ms, jitter)
         self._results = Results(blobs, settings.inline_limit_bytes)
         self._runner = StepRunner(self._claims, self._results, LeaseKeeper(), settings.lease_seconds)
-        self._tasks = Tasks(self._raw_store, self._claims, settings)
+        self._tasks = Tasks(self._store, self._claims, settings)
         self._checked = False
 
     @classmethod
@@ -153,7 +153,7 @@ class Ledger:
         return Saga(
             task_id,
             workflow_version,
-            store=self._raw_store,
+            store=self._store,
             claims=self._claims,
             runner=self._runner,
             results=self._results,
@@ -183,10 +183,10 @@ class Ledger:
         key = step_key(task_id, workflow_version, step)
         columns = self._results.encode(task_id, result) if applied else None
         while True:
-            stored = self._raw_store.read(key.row)
+            stored = self._store.read(key.row)
             record = self._settleable(step, lane, stored)
             write = writes.settle_by_person(record, lane, columns, by, reason, self._claims.moment())
-            if self._raw_store.settle(write).won:
+            if self._store.settle(write).won:
                 return
 
     def rows(self, task_id: str) -> list[StepRow]:
@@ -204,7 +204,7 @@ class Ledger:
     ) -> JsonValue:
         """Return the recorded result of a finished step; nothing runs. Raises `LookupError` when there is none."""
         self._ready()
-        stored = self._raw_store.read(step_key(task_id, workflow_version, step).row)
+        stored = self._store.read(step_key(task_id, workflow_version, step).row)
         record = None if stored is None else decode_step(stored)
         half = None if record is None else record.lane(FORWARD if value_of is Direction.FORWARD else UNDO)
         if half is None or not half.completed:
@@ -214,7 +214,7 @@ class Ledger:
     def _stored(self, task_id: str) -> list[StoredRow]:
         self._ready()
         check_task_id(task_id)
-        return list(self._raw_store.scan(task_id, _STEPS))
+        return list(self._store.scan(task_id, _STEPS))
 
     def _settleable(self, step: str, lane: Lane, stored: StoredRow | None) -> StepRecord:
         record = None if stored is None else decode_step(stored)
@@ -231,5 +231,5 @@ class Ledger:
 
     def _ready(self) -> None:
         if not self._checked:
-            check_schema(self._raw_store)
+            check_schema(self._store)
             self._checked = True
