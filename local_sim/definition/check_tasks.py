@@ -25,6 +25,7 @@ _PARAMETERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     _START: (("resourceArn",), ("executionName", "input")),
 }
 """Required and optional parameters of the optimised integrations."""
+_OTHER_ACTIONS = {"cloudflow:startexecution": _START, "fc:invoke": _INVOKE, "http:invoke": _HTTP}
 _METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE", "HEAD")
 _NO_SYSTEM_CALLBACK = ("HTTP", "MNS", "EventBridge")
 _FUNCTION_FORM = "acs:fc:<region>:<account>:functions/<function>/<qualifier>"
@@ -74,11 +75,8 @@ class _Task:
                 "SK508", node, f"Action {action[:60]!r} of {self._info.what} names no operation", fix=fix
             )
             return
-        if action.lower() in ("cloudflow:startexecution", "fc:invoke"):
-            near = _START if "flow" in action.lower() else _INVOKE
-        else:
-            near = nearest(action, _PARAMETERS)
-        if near and near != action and _is_slip(action, near):
+        near = _OTHER_ACTIONS.get(action.lower()) or nearest(action, _PARAMETERS)
+        if near and near != action and (action.lower() in _OTHER_ACTIONS or _is_slip(action, near)):
             self._collector.add("SK508", node, f"there is no action {action[:60]!r}", fix=f"did you mean {near}?")
 
     def _check_parameters(self) -> None:

@@ -10,7 +10,18 @@ ALL = "FnF.ALL"
 SIZE_ERRORS = ("FnF.OutputSizeExceeded", "FnF.InputSizeExceeded")
 TASK_TIMEOUT = "FnF.TaskTimeout"
 FNF_NAMES = frozenset(
-    (ALL, TASK_TIMEOUT, "FnF.RuntimeError", "FnF.InvalidLocal", "FnF.Fail", "FnF.HistoryLimitExceeded", *SIZE_ERRORS)
+    (
+        ALL,
+        TASK_TIMEOUT,
+        "FnF.ExecutionTimeout",
+        "FnF.Fail",
+        "FnF.HistoryLimitExceeded",
+        "FnF.InvalidLocal",
+        "FnF.MapItemsExceeded",
+        "FnF.RuntimeError",
+        "FnF.ToleratedFailuresExceeded",
+        *SIZE_ERRORS,
+    )
 )
 FC_NAMES = frozenset(
     (
