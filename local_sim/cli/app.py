@@ -80,6 +80,9 @@ def run(
     json_output: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON; progress goes to stderr.")
     ] = False,
+    result: Annotated[
+        Path | None, typer.Option("--result", metavar="FILE", help="Write the result to FILE as JSON, say no more.")
+    ] = None,
     name: Annotated[str | None, typer.Option("--name", help="The execution's name (default: made up).")] = None,
     crash_after: Annotated[
         str | None, typer.Option("--crash-after", metavar="STATE", help="Kill this process right after STATE.")
@@ -102,6 +105,7 @@ def run(
             virtual_time=virtual_time,
             workers=workers,
             json_output=json_output,
+            result=result,
             name=name,
             crash_after=crash_after,
             resume=resume,

@@ -45,6 +45,7 @@ class RunOptions:
     virtual_time: bool = False
     workers: str = "in-process"
     json_output: bool = False
+    result: Path | None = None
     name: str | None = None
     crash_after: str | None = None
     resume: str | None = None
@@ -65,8 +66,12 @@ def run_command(options: RunOptions) -> int:
     except KeyboardInterrupt:
         _say_how_to_go_on(screen, options, data, progress.execution)
         return INTERRUPTED
+    if options.result is not None:
+        options.result.write_text(as_json(result), encoding="utf-8")
     if options.json_output:
         print(as_json(result))  # noqa: T201
+    if options.json_output or options.result is not None:
+        return exit_status(result)
     for line in summary(result, _resume_line(options, data, result.execution)):
         screen.print(line)
     return exit_status(result)
@@ -149,5 +154,5 @@ def _resume_line(options: RunOptions, data: Path, execution: str) -> str:
 
 
 def _say_how_to_go_on(screen: Screen, options: RunOptions, data: Path, execution: str) -> None:
-    if execution:
+    if execution and not options.json_output and options.result is None:
         screen.print(f"\nInterrupted. Nothing is lost; go on with: {_resume_line(options, data, execution)}")

@@ -80,7 +80,7 @@ class History(Sequence[HistoryEvent]):
         at = number * STRIDE
         cause, step, kind, time_ms, payload = self._log.flat[at : at + STRIDE]
         key = _VALUE_KEYS.get(kind)
-        detail = payload if key is None else {} if payload is log.NOTHING else {key: payload}
+        detail = {} if payload is log.NOTHING else payload if key is None else {key: payload}
         return HistoryEvent(number + 1, cause, step, kind, time_ms, detail)
 
 

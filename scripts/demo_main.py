@@ -1,0 +1,201 @@
+"""The demo: a document goes in, a reviewed and saved result comes out. `./scripts/demo` starts it.
+
+It only puts together commands that anybody can type. `local-sim exec` lends the local services to a cloud-side job
+(upload, table), `local-sim run` runs the flow; each is a process of its own, so that the scripts stay free of the local
+cloud, and so that every decision is really taken up from the journal by a new process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "examples" / "service-agreement.md"
+FLOW = "content_review"
+DATA = ROOT / ".local-sim"
+DECISIONS = ("approved", "rejected", "more_info")
+BAD_INPUT, WAITING, INTERRUPTED = 2, 3, 130
+_LOCAL_SIM = (sys.executable, "-m", "local_sim.cli")
+
+
+class Stop(Exception):
+    """The demo ends here with a status; the reason has been shown."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        super().__init__(status)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo and return its exit status: 0 finished, 1 failed, 2 bad input, 3 waiting, 130 interrupted."""
+    options = _options(arguments)
+    try:
+        result = _resume(options) if options.resume else _start(options)
+        result = _until_over(result, options)
+        return _close(result)
+    except Stop as stop:
+        return stop.status
+    except KeyboardInterrupt:
+        _say("\nInterrupted. Nothing is lost; go on with: ./scripts/demo --resume")
+        return INTERRUPTED
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="./scripts/demo", description="Run the product's main job on a document, offline."
+    )
+    parser.add_argument("document", nargs="?", type=Path, help=f"default: {DOCUMENT.relative_to(ROOT)}")
+    parser.add_argument("--decide", choices=DECISIONS, help="the reviewer's decision; asked for when left out")
+    parser.add_argument("--crash-after", metavar="STATE", help="kill the process with no clean-up right after STATE")
+    parser.add_argument("--resume", action="store_true", help="go on with the last run that was broken off")
+    return parser.parse_args(arguments)
+
+
+def _start(options: argparse.Namespace) -> dict[str, Any]:
+    document = options.document or DOCUMENT
+    task_id = f"demo-{datetime.now().astimezone():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    _check(document)
+    _say(f"Document: {document}")
+    flow_input = _upload(document, task_id)
+    return _run([FLOW, "--name", task_id, "--input", flow_input], options)
+
+
+def _resume(options: argparse.Namespace) -> dict[str, Any]:
+    task_id = _last_task()
+    if options.document is None:
+        return _run(["--resume", task_id], options)
+    _check(options.document)
+    flow_input = _upload(options.document, task_id)
+    return _run(["--resume", task_id, "--decide", f"NeedInput={flow_input}"], options)
+
+
+def _last_task() -> str:
+    """Return the task of the last run; it must not have ended."""
+    done = subprocess.run(  # noqa: S603 - our own command
+        [*_LOCAL_SIM, "history", "--format", "json"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    found = json.loads(done.stdout) if done.returncode == 0 else {"Status": ""}
+    if found["Status"] not in ("Starting", "Running"):
+        _say("There is no unfinished run to go on with; start one with ./scripts/demo")
+        raise Stop(BAD_INPUT)
+    return str(found["Execution"])
+
+
+def _check(document: Path) -> None:
+    try:
+        with document.open("rb") as stream:
+            stream.read(1)
+    except OSError as error:
+        _say(f"{document}: {error.strerror or error}")
+        raise Stop(BAD_INPUT) from None
+
+
+def _upload(document: Path, task_id: str) -> str:
+    job = ["put_document", str(document.resolve()), "--task", task_id]
+    return _job(job, capture=True).strip()
+
+
+def _until_over(result: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    """Answer callbacks until the flow is over; stop where nobody can answer."""
+    while result["waiting"]:
+        waiting = result["waiting"][0]
+        task_id = result["execution"]
+        if waiting["state"] == "NeedInput":
+            _say("\nThe document cannot be used, see above. Give another: ./scripts/demo DOCUMENT --resume")
+            raise Stop(BAD_INPUT)
+        if not sys.stdin.isatty():
+            _say(f"\n{waiting['state']} waits. Go on with: ./scripts/demo --resume --decide DECISION")
+            raise Stop(WAITING)
+        answer = _ask(task_id, waiting)
+        options.decide = None
+        result = _run(["--resume", task_id, "--decide", f"{waiting['state']}={json.dumps(answer)}"], options)
+    return result
+
+
+def _ask(task_id: str, waiting: dict[str, Any]) -> dict[str, str]:
+    """Show the draft and ask for a decision. Raises KeyboardInterrupt at the end of input: nobody is there."""
+    choices = waiting["choices"] or ["retry", "compensate", "abandon"]
+    if waiting["state"] == "HumanReview":
+        _say("\n" + _job(["show_task", task_id, "--draft"], capture=True))
+    answer = ""
+    while answer not in choices:
+        answer = _line(f"{waiting['state']} [{'/'.join(choices)}]? ")
+    note = _line("  What should be different? ") if answer == "more_info" else ""
+    return {"decision": answer, **({"note": note} if note else {})}
+
+
+def _line(question: str) -> str:
+    try:
+        return input(question).strip()
+    except EOFError:
+        raise KeyboardInterrupt from None
+
+
+def _close(result: dict[str, Any]) -> int:
+    output = result["output"] or {}
+    outcome = output.get("outcome") or result["error"] or result["status"]
+    _say(f"\nThe flow has ended: {outcome}")
+    if result["cause"]:
+        _say(f"  {result['cause']}")
+    _job(["show_task", str(result["execution"]), "--save", str(DATA / "results")])
+    return 0 if result["status"] == "Succeeded" else 1
+
+
+def _run(arguments: list[str], options: argparse.Namespace) -> dict[str, Any]:
+    """Run or resume the flow; its progress goes to the terminal, its result is returned."""
+    decide = ["--decide", options.decide] if options.decide else []
+    crash = ["--crash-after", options.crash_after] if options.crash_after else []
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "result.json")
+        status, _ = _call([*_LOCAL_SIM, "run", *arguments, *decide, *crash, "--result", str(file)], capture=False)
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+    if status == -signal.SIGKILL:
+        _say(f"\nKilled right after {options.crash_after}. Go on with: ./scripts/demo --resume")
+        raise Stop(128 + signal.SIGKILL)
+    if not text:
+        raise Stop(status)
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _job(arguments: list[str], *, capture: bool = False) -> str:
+    """Run one of our cloud-side scripts beside the local services; return what it printed when that is captured."""
+    name, *rest = arguments
+    command = [*_LOCAL_SIM, "exec", "--", sys.executable, "-m", f"scripts.{name}", *rest]
+    status, text = _call(command, capture=capture)
+    if status != 0:
+        raise Stop(status)
+    return text
+
+
+def _call(command: list[str], *, capture: bool) -> tuple[int, str]:
+    """Run a command and wait for its own end, also when Ctrl-C reaches both of us."""
+    out = subprocess.PIPE if capture else None
+    with subprocess.Popen(  # noqa: S603 - our own commands
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, text=True, encoding="utf-8"
+    ) as process:
+        try:
+            text, _ = process.communicate()
+        except KeyboardInterrupt:
+            process.wait()
+            raise
+    return process.returncode, text or ""
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
