@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from local_sim.engine import HistoryEvent
 from local_sim.runner import Decision, Observer, Waiting
+from local_sim.runner.form import split_answer
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -139,10 +140,11 @@ class Progress(Observer):
                         return Decision(json.loads(answer), waiting.state)
                     except ValueError as error:
                         self._screen.print(f"not JSON: {error}")
-                elif answer in form.choices:
-                    report = {form.field: answer}
-                    report |= {other: self._screen.ask(f"  {other} (may be empty)? ") for other in form.others}
-                    return Decision(report, waiting.state)
+                elif (word := split_answer(answer)[0]) in form.choices:
+                    report = form.fill(answer)
+                    missing = [other for other in form.others if not report.get(other)]
+                    report |= {other: self._screen.ask(f"  {other} (may be empty)? ") for other in missing}
+                    return Decision({**report, form.field: word}, waiting.state)
                 elif answer:
                     self._screen.print(
                         f"one of {', '.join(form.choices)}, or a JSON object" if choices else "a JSON object"

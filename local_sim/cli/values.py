@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -37,10 +38,8 @@ def read_input(text: str) -> object:
 def read_decision(text: str, states: frozenset[str]) -> Decision:
     """Return the decision of `--decide`: a JSON object or a word, after `STATE=` when that names a state."""
     state, found, rest = text.partition("=")
-    if found and state in states:
-        return Decision(value=read_value(rest), state=state)
-    if found and not text.lstrip().startswith("{"):
-        # Neither a state of the flow nor JSON: let the check of decisions say what there is.
+    # `more_info note=x` is an answer with a field; only one word before the sign can be meant as a state.
+    if found and (state in states or re.fullmatch(r"\w+", state)):
         return Decision(value=read_value(rest), state=state)
     return Decision(value=read_value(text))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .errors import BadDecision
-from .form import Form
+from .form import Form, split_answer
 from .model import Decision, Waiting
 
 
@@ -32,10 +32,10 @@ class Decisions:
     def _fits(self, decision: Decision, state: str, form: Form) -> bool:
         if decision.state is not None:
             return decision.state == state
-        if decision.error or isinstance(decision.value, dict) or decision.value in form.choices:
+        if decision.error or isinstance(decision.value, dict) or _word(decision) in form.choices:
             return True
         # A bare word that some callback lists among its choices is meant for that one.
-        return not form.choices and not any(decision.value in other.choices for other in self._forms.values())
+        return not form.choices and not any(_word(decision) in other.choices for other in self._forms.values())
 
     def _check(self, decision: Decision) -> None:
         if decision.state is not None:
@@ -44,8 +44,12 @@ class Decisions:
                 known = ", ".join(self._forms) or "none"
                 raise BadDecision(decision.state, f"it has no callback state of that name; there are: {known}")
             bare = not decision.error and not isinstance(decision.value, dict)
-            if bare and form.choices and decision.value not in form.choices:
+            if bare and form.choices and _word(decision) not in form.choices:
                 raise BadDecision(decision.value, f"{decision.state} takes {', '.join(form.choices)}, or a JSON object")
         elif not any(self._fits(decision, name, form) for name, form in self._forms.items()):
             asked = "; ".join(f"{name} takes {', '.join(form.choices)}" for name, form in self._forms.items())
             raise BadDecision(decision.value, asked or "it has no callback states")
+
+
+def _word(decision: Decision) -> object:
+    return split_answer(decision.value)[0] if isinstance(decision.value, str) else decision.value

@@ -8,6 +8,7 @@ fields of `$Output`, and a Choice behind it compares one of them with literals (
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -40,10 +41,27 @@ class Form:
     others: tuple[str, ...] = ()
 
     def fill(self, value: object) -> dict[str, object]:
-        """Return the report for a decision: an object as it is, anything else under the field with the others empty."""
+        """Return the report for a decision: an object as it is, a word under the field with the others empty.
+
+        A word may be followed by further fields: `more_info note="which law?"`.
+        """
         if isinstance(value, dict):
             return value
-        return {self.field: value, **dict.fromkeys(self.others, "")}
+        if not isinstance(value, str):
+            return {self.field: value, **dict.fromkeys(self.others, "")}
+        word, extra = split_answer(value)
+        return {self.field: word, **dict.fromkeys(self.others, ""), **extra}
+
+
+def split_answer(text: str) -> tuple[str, dict[str, str]]:
+    """Take `word key=value ...` apart, quotes as in a shell; text of any other form is the word itself."""
+    try:
+        word, *rest = shlex.split(text)
+    except ValueError:
+        return text, {}
+    if not all(re.fullmatch(r"\w+=.*", part, re.DOTALL) for part in rest):
+        return text, {}
+    return word, dict(part.split("=", 1) for part in rest)
 
 
 def callbacks(flow: Flow) -> dict[str, Form]:

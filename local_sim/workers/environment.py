@@ -35,7 +35,8 @@ class WorkerEnvironment:
             if key not in endpoints:
                 raise problem
         host = {name: os.environ[name] for name in _HOST if name in os.environ}
-        return {**host, **_OFFLINE, **fc_variables(function, instance), **function.environment, **endpoints}
+        own = {**function.environment, **_paths(function)}
+        return {**host, **_OFFLINE, **fc_variables(function, instance), **own, **endpoints}
 
 
 def fc_variables(function: Function, instance: str) -> dict[str, str]:
@@ -54,6 +55,16 @@ def fc_variables(function: Function, instance: str) -> dict[str, str]:
         "ALIBABA_CLOUD_ACCESS_KEY_SECRET": LOCAL_KEY,
         "ALIBABA_CLOUD_SECURITY_TOKEN": LOCAL_KEY,
     }
+
+
+def _paths(function: Function) -> dict[str, str]:
+    """Return s.yaml's PYTHONPATH with /code, where FC unpacks the code, being the code folder here."""
+    given = function.environment.get("PYTHONPATH")
+    if given is None:
+        return {}
+    code = str(function.code)
+    parts = [code + part[5:] if part == "/code" or part.startswith("/code/") else part for part in given.split(":")]
+    return {"PYTHONPATH": os.pathsep.join(parts)}
 
 
 def spec_of(function: Function) -> Spec:
