@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import pytest
 
 from local_sim.definition import load_flow
 from local_sim.definition.model import Flow
@@ -143,13 +146,13 @@ class Run:
 
     def waits_s(self) -> list[float]:
         """Return the delays of the retries, in seconds."""
-        dues = [
-            command.due_ms
-            for command in self.commands
+        pairs = zip(self.events, self.replies, strict=True)
+        return [
+            (command.due_ms - event.at_ms) / 1000
+            for event, commands in pairs
+            for command in commands
             if isinstance(command, StartTimer) and command.purpose == "retry"
         ]
-        fired = [event.at_ms for event in self.events]
-        return [(due - max(at for at in fired if at <= due and at != due or at == due)) / 1000 for due in dues]
 
 
 class Simulator:
@@ -248,7 +251,7 @@ class Simulator:
         outcome = self.tasks.get(command.path[-1], body(None))
         if isinstance(outcome, list):
             outcome = outcome[min(command.attempt, len(outcome) - 1)]
-        if isinstance(outcome, Callable) and not isinstance(outcome, type):  # type: ignore[arg-type]
+        if callable(outcome):
             outcome = outcome(command)
         self.settle(command, now, outcome)
 
@@ -290,3 +293,48 @@ def simulate(flow: Flow | str, **options: Any) -> Run:
     simulator = Simulator(flow, **options)
     simulator.start()
     return simulator.finish()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a conformance table. `source` is a page's key (language page, section 14) or an assumption's id.
+
+    Expected is `output`, or `error` with a part of its cause; `visited` and `calls` are checked when given.
+    """
+
+    source: str
+    name: str
+    states: str
+    output: Any = None
+    error: str = ""
+    cause: str = ""
+    input: Any = None
+    tasks: Mapping[str, Any] = field(default_factory=dict)
+    visited: str | None = None
+    calls: int | None = None
+    limits: Limits | None = None
+    head: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.name}"
+
+    def check(self) -> Run:
+        """Run the row and assert what it expects."""
+        flow = flow_of(self.states, head=self.head)
+        run = simulate(flow, input=self.input, tasks=self.tasks, limits=self.limits)
+        if self.error:
+            assert (run.status, run.error) == ("Failed", self.error), run.cause
+            assert self.cause in run.cause
+        else:
+            assert run.status == "Succeeded", (run.error, run.cause)
+            assert json.dumps(run.output) == json.dumps(self.output)
+        if self.visited is not None:
+            assert " ".join(run.visited()) == self.visited
+        if self.calls is not None:
+            assert len(run.calls()) == self.calls
+        return run
+
+
+def rows(*table: Row) -> pytest.MarkDecorator:
+    """Parametrize a test over a table."""
+    return pytest.mark.parametrize("row", table, ids=str)
