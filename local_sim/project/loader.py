@@ -54,10 +54,6 @@ def read_settings(folder: Path) -> Settings:
     extra = table.get("environment", {})
     if not isinstance(extra, dict) or not all(isinstance(value, str) for value in extra.values()):
         raise ProjectError(f"{file}: [tool.local-sim] environment must be a table of texts")
-    errors = table.get("errors", {})
-    if not isinstance(errors, dict) or not all(isinstance(names, list) for names in errors.values()):
-        raise ProjectError(f"{file}: [tool.local-sim] errors must be a table of lists of error names")
-    declared = {name: tuple(map(str, names)) for name, names in errors.items()}
     chosen = {key: value for key, value in table.items() if key in known and isinstance(value, str)}
     return Settings(**chosen, environment=extra, errors=_declared_errors(table.get("errors", {}), file))
 
