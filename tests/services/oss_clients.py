@@ -13,6 +13,8 @@ KEY_ID, SECRET, REGION, BUCKET = "local-key", "local-secret", "cn-hangzhou", "pr
 CREDENTIALS = {KEY_ID: SECRET}
 FLAVOURS = ("oss2-v1", "oss2-v4", "ossv2-v1", "ossv2-v4")
 
+Parts = list[tuple[int, str]]
+
 
 class Refused(Exception):
     """What the service answered, as either SDK reports it."""
@@ -90,9 +92,7 @@ class Oss2Face:
     def upload_part(self, key: str, upload: str, number: int, data: bytes) -> str:
         return str(self._call(self.bucket.upload_part, key, upload, number, data).etag)
 
-    def complete(
-        self, key: str, upload: str, parts: list[tuple[int, str]], headers: dict[str, str] | None = None
-    ) -> None:
+    def complete(self, key: str, upload: str, parts: Parts, headers: dict[str, str] | None = None) -> None:
         infos = [oss2.models.PartInfo(number, etag) for number, etag in parts]
         self._call(self.bucket.complete_multipart_upload, key, upload, infos, headers=headers)
 
@@ -219,9 +219,7 @@ class V2Face:
         sent = self._call("upload_part", "UploadPart", key=key, upload_id=upload, part_number=number, body=data)
         return str(sent.etag)
 
-    def complete(
-        self, key: str, upload: str, parts: list[tuple[int, str]], headers: dict[str, str] | None = None
-    ) -> None:
+    def complete(self, key: str, upload: str, parts: Parts, headers: dict[str, str] | None = None) -> None:
         listed = v2.CompleteMultipartUpload(
             parts=[v2.UploadPart(part_number=number, etag=etag) for number, etag in parts]
         )

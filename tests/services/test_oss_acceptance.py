@@ -23,9 +23,9 @@ PART = 100 * 1024
 
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with OssStore(tmp_path_factory.mktemp("oss")) as store:
-        with ServiceHost(create_app(store, credentials=CREDENTIALS, clock=RealClock())) as host:
-            yield host.endpoint
+    store = OssStore(tmp_path_factory.mktemp("oss"))
+    with store, ServiceHost(create_app(store, credentials=CREDENTIALS, clock=RealClock())) as host:
+        yield host.endpoint
 
 
 @pytest.fixture(params=FLAVOURS)
