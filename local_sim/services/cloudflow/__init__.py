@@ -5,6 +5,7 @@ durable one.
 """
 
 from local_sim.services.cloudflow.app import CloudFlowApp
+from local_sim.services.cloudflow.dialect import DIALECT
 from local_sim.services.cloudflow.errors import CloudFlowError
 from local_sim.services.cloudflow.executions import (
     ExecutionActions,
@@ -23,6 +24,7 @@ from local_sim.services.cron import CronError, next_fire, parse_cron
 
 __all__ = [
     "ACTIONS",
+    "DIALECT",
     "CloudFlowApp",
     "CloudFlowError",
     "CronError",

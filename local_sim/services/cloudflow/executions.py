@@ -124,7 +124,7 @@ class Executions(Protocol):
         """Return the execution once it has ended, or as it is after `seconds`."""
         ...
 
-    def page(self, query: Query) -> list[ExecutionView]:
+    async def page(self, query: Query) -> list[ExecutionView]:
         """Return a page of executions."""
         ...
 
@@ -204,7 +204,7 @@ class ExecutionActions:
             view = waited
         return {**_start_reply(view), "Environment": environment_reply(view.environment)}
 
-    def list_executions(self, call: r.ListExecutions) -> Reply:
+    async def list_executions(self, call: r.ListExecutions) -> Reply:
         """List executions, newest first (S08)."""
         flow = self._flows.find(call.flow_name)
         if call.status and call.status not in STATUSES:
@@ -223,7 +223,7 @@ class ExecutionActions:
             qualifier=call.qualifier or None,
             map_run_name=call.map_run_name or None,
         )
-        found = self._executions.page(query)
+        found = await self._executions.page(query)
         page, token = paging.cut_page(found, call.limit, lambda view: (view.sequence,))
         return page_reply("Executions", [_listed(view, call.metadata_only) for view in page], token)
 

@@ -55,14 +55,15 @@ class FlowActions:
         """Make a flow; raises Conflict FlowAlreadyExists."""
         _check_type(call.type)
         mode = _mode(call.execution_mode)
-        if self._store.flow(call.name):
+        before = self._store.flow(call.name)
+        if before is not None and not before.from_project:
             raise Conflict("FlowAlreadyExists", f"Flow '{call.name}' already exists.")
         if self._store.count_flows() >= limits.FLOWS:
             raise Throttled(f"There are {limits.FLOWS} flows already, the most an account may have.")
         self._outside.check_definition(call.definition, call.name, mode)
         now = self._outside.now_ms()
         flow = FlowRecord(
-            id=self._outside.new_id(),
+            id=before.id if before else self._outside.new_id(),
             name=call.name,
             definition=call.definition,
             description=call.description,
@@ -75,8 +76,41 @@ class FlowActions:
             created_ms=now,
             modified_ms=now,
         )
-        self._store.add_flow(flow)
+        self._keep(flow, before)
         return flow_reply(flow)
+
+    def add_from_project(self, name: str, definition: str) -> None:
+        """Keep a flow of the project's folder, until the API makes one of that name (S18).
+
+        Raises InvalidArgument for a text that is no definition of this flow.
+        """
+        before = self._store.flow(name)
+        if before is not None and (not before.from_project or before.definition == definition):
+            return
+        self._outside.check_definition(definition, name, STANDARD)
+        now = self._outside.now_ms()
+        flow = FlowRecord(
+            id=before.id if before else self._outside.new_id(),
+            name=name,
+            definition=definition,
+            description="",
+            type=_TYPES[0],
+            role_arn="",
+            execution_mode=STANDARD,
+            environment=Environment(),
+            external_storage_location="",
+            resource_group_id="",
+            created_ms=before.created_ms if before else now,
+            modified_ms=now,
+            from_project=True,
+        )
+        self._keep(flow, before)
+
+    def _keep(self, flow: FlowRecord, before: FlowRecord | None) -> None:
+        if before is None:
+            self._store.add_flow(flow)
+        else:
+            self._store.put_flow(flow)
 
     def describe_flow(self, call: r.DescribeFlow) -> Reply:
         """Show a flow, or a version of it."""
@@ -100,6 +134,7 @@ class FlowActions:
             type=call.type or flow.type,
             role_arn=call.role_arn or flow.role_arn,
             environment=call.environment or flow.environment,
+            from_project=False,
             modified_ms=max(self._outside.now_ms(), flow.modified_ms + 1),
         )
         self._store.put_flow(changed)

@@ -26,6 +26,8 @@ class FlowRecord:
     resource_group_id: str
     created_ms: int
     modified_ms: int
+    from_project: bool = False
+    """Read from the project's flows folder, not made through the API (S18)."""
 
 
 @dataclass(frozen=True, slots=True)

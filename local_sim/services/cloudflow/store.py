@@ -18,7 +18,8 @@ _MIGRATIONS = (
         id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, definition TEXT NOT NULL, description TEXT NOT NULL,
         type TEXT NOT NULL, role_arn TEXT NOT NULL, execution_mode TEXT NOT NULL, environment TEXT NOT NULL,
         external_storage_location TEXT NOT NULL, resource_group_id TEXT NOT NULL,
-        created_ms INTEGER NOT NULL, modified_ms INTEGER NOT NULL, last_version INTEGER NOT NULL DEFAULT 0);
+        created_ms INTEGER NOT NULL, modified_ms INTEGER NOT NULL, last_version INTEGER NOT NULL DEFAULT 0,
+        from_project INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE versions (
         flow_id TEXT NOT NULL REFERENCES flows(id) ON DELETE CASCADE, version INTEGER NOT NULL,
         definition TEXT NOT NULL, description TEXT NOT NULL, environment TEXT NOT NULL, created_ms INTEGER NOT NULL,
@@ -36,7 +37,7 @@ _MIGRATIONS = (
 )
 _FLOW = (
     "id, name, definition, description, type, role_arn, execution_mode, environment, "
-    "external_storage_location, resource_group_id, created_ms, modified_ms"
+    "external_storage_location, resource_group_id, created_ms, modified_ms, from_project"
 )
 _VERSION = "flow_id, version, definition, description, environment, created_ms"
 _ALIAS = "flow_id, name, description, routing, created_ms"
@@ -209,11 +210,13 @@ def _flow_values(flow: FlowRecord) -> tuple[str | int, ...]:
         flow.resource_group_id,
         flow.created_ms,
         flow.modified_ms,
+        int(flow.from_project),
     )
 
 
 def _flow(row: sqlite3.Row) -> FlowRecord:
-    return FlowRecord(**{**dict(row), "environment": _environment(row["environment"])})
+    environment, from_project = _environment(row["environment"]), bool(row["from_project"])
+    return FlowRecord(**{**dict(row), "environment": environment, "from_project": from_project})
 
 
 def _version(row: sqlite3.Row) -> VersionRecord:

@@ -60,6 +60,11 @@ class AsyncQueue:
         self._running: set[asyncio.Task[None]] = set()
         self._report: Report | None = None
 
+    @property
+    def busy(self) -> bool:
+        """True while an attempt or a report is in progress."""
+        return bool(self._running)
+
     def on_report(self, report: Report) -> None:
         """Name who is told when the task of a flow is over."""
         self._report = report
