@@ -252,9 +252,9 @@ class LooseEvent(Event):
 
 
 class CompensateEvent(LooseEvent):
-    """Event of `compensate`."""
+    """Event of `compensate`. `outcome` says why, in the flow's own word; it is handed back for a Choice."""
 
-    outcome: Literal["rejected", "expired", "compensated"]
+    outcome: Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,64}$")]
 
 
 class CorrectionEvent(LooseEvent):
