@@ -28,7 +28,7 @@ ProjectOption = Annotated[
 
 def run_app(arguments: list[str]) -> int:
     """Run a command line and return its exit status; usage errors are printed and give 2."""
-    _register_check()
+    _register_others()
     try:
         result = app(_optional_value(arguments, "--resume"), standalone_mode=False)
     except Exception as error:
@@ -53,12 +53,13 @@ def _optional_value(arguments: list[str], option: str) -> list[str]:
     return done
 
 
-def _register_check() -> None:
-    if find_spec("local_sim.cli.check") is None:
-        return
-    register: Any = getattr(import_module("local_sim.cli.check"), "register", None)
-    if callable(register):
-        register(app)
+def _register_others() -> None:
+    for name in ("check", "serve"):
+        if find_spec(f"local_sim.cli.{name}") is None:
+            continue
+        register: Any = getattr(import_module(f"local_sim.cli.{name}"), "register", None)
+        if callable(register):
+            register(app)
 
 
 @app.command()
