@@ -122,10 +122,10 @@ def _open(run: Machine, cursor: Cursor, state: MapState, config: DistributedConf
     map_run.width = min(limit, whole_between(width, f"MaxConcuccency of {state.name}", 1, _MOST))
     if config.tolerated_failed_count is not None:
         count = number_of(run, cursor, config.tolerated_failed_count)
-        map_run.tolerated_count = whole_between(count, f"ToleratedFailedCount of {state.name}", 0, _MOST)
+        map_run.tolerated_count = whole_between(count, f"ToleratedFailureCount of {state.name}", 0, _MOST)
     if config.tolerated_failed_percentage is not None:
         share = number_of(run, cursor, config.tolerated_failed_percentage)
-        map_run.tolerated_percentage = number_between(share, f"ToleratedFailedPercentage of {state.name}", 0, 100)
+        map_run.tolerated_percentage = number_between(share, f"ToleratedFailurePercentage of {state.name}", 0, 100)
     detail = {"mapRunName": map_run.name, "concurrency": map_run.width, "executionMode": config.execution_mode}
     cursor.last = run.log.add(cursor.last, state.name, log.MAP_RUN_STARTED, run.now, detail)
     run.map_runs[number] = map_run

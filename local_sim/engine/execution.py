@@ -185,7 +185,7 @@ class Execution:
         map_run = run.map_runs[command.map_run]
         flow = Flow(name=run.flow.name, root=map_run.state.processor, source=run.flow.source)
         limits = run.limits.express() if map_run.config.execution_mode == "Express" else run.limits
-        return Execution(
+        made = Execution(
             flow,
             name=command.name,
             flow_name=run.flow_name,
@@ -193,6 +193,8 @@ class Execution:
             secret=run.secret,
             limits=limits,
         )
+        made._run.is_child = True
+        return made
 
     def _out_of_turn(self, event: Event) -> Ignored | None:
         """Refuse what comes before the start, after the end, or twice (C21)."""
@@ -217,7 +219,7 @@ def _on_started(run: Machine, event: Started) -> None:
     cause = run.log.add(0, "", log.EXECUTION_STARTED, run.now, event.input)
     cursor = Cursor(run.flow.root, event.input, cause)
     run.start(cursor, event.input, event.seed)
-    if type(event.input) is not dict:
+    if type(event.input) is not dict and not run.is_child:  # an item is handed on as it is (A19)
         run.fail(RUNTIME_ERROR, "the execution's input must be an object")
         return
     try:

@@ -29,6 +29,7 @@ class Machine:
         self.flow_name = flow_name
         self.secret = secret
         self.limits = limits
+        self.is_child = False
         self.log = Log(limits.max_events)
         self.now = 0
         self.commands: list[Command] = []
