@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = _resume(options) if options.resume else _start(options)
         result = _until_over(result, options)
-        return _close(result)
+        return _close(result, options)
     except Stop as stop:
         return stop.status
     except KeyboardInterrupt:
@@ -57,8 +57,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("document", nargs="?", type=Path, help=f"default: {DOCUMENT.relative_to(ROOT)}")
     parser.add_argument("--decide", choices=DECISIONS, help="the reviewer's decision; asked for when left out")
     parser.add_argument("--crash-after", metavar="STATE", help="kill the process with no clean-up right after STATE")
+    parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER", help="where runs and services keep files")
     parser.add_argument("--resume", action="store_true", help="go on with the last run that was broken off")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.data = options.data.resolve()
+    return options
 
 
 def _start(options: argparse.Namespace) -> dict[str, Any]:
@@ -66,23 +69,27 @@ def _start(options: argparse.Namespace) -> dict[str, Any]:
     task_id = f"demo-{datetime.now().astimezone():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     _check(document)
     _say(f"Document: {document}")
-    flow_input = _upload(document, task_id)
+    flow_input = _upload(document, task_id, options)
     return _run([FLOW, "--name", task_id, "--input", flow_input], options)
 
 
 def _resume(options: argparse.Namespace) -> dict[str, Any]:
-    task_id = _last_task()
+    task_id = _last_task(options)
     if options.document is None:
         return _run(["--resume", task_id], options)
     _check(options.document)
-    flow_input = _upload(options.document, task_id)
+    flow_input = _upload(options.document, task_id, options)
     return _run(["--resume", task_id, "--decide", f"NeedInput={flow_input}"], options)
 
 
-def _last_task() -> str:
+def _last_task(options: argparse.Namespace) -> str:
     """Return the task of the last run; it must not have ended."""
     done = subprocess.run(  # noqa: S603 - our own command
-        [*_LOCAL_SIM, "history", "--format", "json"], cwd=ROOT, capture_output=True, text=True, check=False
+        [*_LOCAL_SIM, "history", "--format", "json", "--data", str(options.data)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     found = json.loads(done.stdout) if done.returncode == 0 else {"Status": ""}
     if found["Status"] not in ("Starting", "Running"):
@@ -100,9 +107,9 @@ def _check(document: Path) -> None:
         raise Stop(BAD_INPUT) from None
 
 
-def _upload(document: Path, task_id: str) -> str:
+def _upload(document: Path, task_id: str, options: argparse.Namespace) -> str:
     job = ["put_document", str(document.resolve()), "--task", task_id]
-    return _job(job, capture=True).strip()
+    return _job(job, options, capture=True).strip()
 
 
 def _until_over(result: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
@@ -116,17 +123,17 @@ def _until_over(result: dict[str, Any], options: argparse.Namespace) -> dict[str
         if not sys.stdin.isatty():
             _say(f"\n{waiting['state']} waits. Go on with: ./scripts/demo --resume --decide DECISION")
             raise Stop(WAITING)
-        answer = _ask(task_id, waiting)
+        answer = _ask(task_id, waiting, options)
         options.decide = None
         result = _run(["--resume", task_id, "--decide", f"{waiting['state']}={json.dumps(answer)}"], options)
     return result
 
 
-def _ask(task_id: str, waiting: dict[str, Any]) -> dict[str, str]:
+def _ask(task_id: str, waiting: dict[str, Any], options: argparse.Namespace) -> dict[str, str]:
     """Show the draft and ask for a decision. Raises KeyboardInterrupt at the end of input: nobody is there."""
     choices = waiting["choices"] or ["retry", "compensate", "abandon"]
     if waiting["state"] == "HumanReview":
-        _say("\n" + _job(["show_task", task_id, "--draft"], capture=True))
+        _say("\n" + _job(["show_task", task_id, "--draft"], options, capture=True))
     answer = ""
     while answer not in choices:
         answer = _line(f"{waiting['state']} [{'/'.join(choices)}]? ")
@@ -141,13 +148,13 @@ def _line(question: str) -> str:
         raise KeyboardInterrupt from None
 
 
-def _close(result: dict[str, Any]) -> int:
+def _close(result: dict[str, Any], options: argparse.Namespace) -> int:
     output = result["output"] or {}
     outcome = output.get("outcome") or result["error"] or result["status"]
     _say(f"\nThe flow has ended: {outcome}")
     if result["cause"]:
         _say(f"  {result['cause']}")
-    _job(["show_task", str(result["execution"]), "--save", str(DATA / "results")])
+    _job(["show_task", str(result["execution"]), "--save", str(options.data / "results")], options)
     return 0 if result["status"] == "Succeeded" else 1
 
 
@@ -157,7 +164,10 @@ def _run(arguments: list[str], options: argparse.Namespace) -> dict[str, Any]:
     crash = ["--crash-after", options.crash_after] if options.crash_after else []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "result.json")
-        status, _ = _call([*_LOCAL_SIM, "run", *arguments, *decide, *crash, "--result", str(file)], capture=False)
+        status, _ = _call(
+            [*_LOCAL_SIM, "run", *arguments, *decide, *crash, "--data", str(options.data), "--result", str(file)],
+            capture=False,
+        )
         text = file.read_text(encoding="utf-8") if file.exists() else ""
     if status == -signal.SIGKILL:
         _say(f"\nKilled right after {options.crash_after}. Go on with: ./scripts/demo --resume")
@@ -168,10 +178,11 @@ def _run(arguments: list[str], options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _job(arguments: list[str], *, capture: bool = False) -> str:
+def _job(arguments: list[str], options: argparse.Namespace, *, capture: bool = False) -> str:
     """Run one of our cloud-side scripts beside the local services; return what it printed when that is captured."""
     name, *rest = arguments
-    command = [*_LOCAL_SIM, "exec", "--", sys.executable, "-m", f"scripts.{name}", *rest]
+    data = ["--data", str(options.data)]
+    command = [*_LOCAL_SIM, "exec", *data, "--", sys.executable, "-m", f"scripts.{name}", *rest]
     status, text = _call(command, capture=capture)
     if status != 0:
         raise Stop(status)

@@ -59,11 +59,11 @@ def read_answer(result: InvokeResult) -> Outcome:
     """
     text = result.body.decode(errors="replace")
     if not 200 <= result.status < 300:
-        return CallFailed(f"FC.{result.code or 'Unknown'}", text)
+        return CallFailed(f"FC.{result.code or 'Unknown'}", text, result.logs)
     if result.error_type:
-        return CallFailed(_error_name(text), text)
+        return CallFailed(_error_name(text), text, result.logs)
     header = {"X-Fc-Request-Id": result.request_id}
-    return CallSucceeded({"Code": result.status, "Header": header, "Body": parse_body(text)})
+    return CallSucceeded({"Code": result.status, "Header": header, "Body": parse_body(text)}, result.logs)
 
 
 def parse_body(text: str) -> Json:

@@ -31,9 +31,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CallSucceeded:
-    """`output` is `$Output`."""
+    """`output` is `$Output`; `logs` is what a handler printed."""
 
     output: Json
+    logs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class CallFailed:
 
     error: str
     cause: str = ""
+    logs: str = ""
 
 
 Outcome: TypeAlias = CallSucceeded | CallFailed

@@ -84,6 +84,7 @@ def run(
     result: Annotated[
         Path | None, typer.Option("--result", metavar="FILE", help="Write the result to FILE as JSON, say no more.")
     ] = None,
+    logs: Annotated[bool, typer.Option("--logs", help="Show what handlers print.")] = False,
     name: Annotated[str | None, typer.Option("--name", help="The execution's name (default: made up).")] = None,
     crash_after: Annotated[
         str | None, typer.Option("--crash-after", metavar="STATE", help="Kill this process right after STATE.")
@@ -107,6 +108,7 @@ def run(
             workers=workers,
             json_output=json_output,
             result=result,
+            logs=logs,
             name=name,
             crash_after=crash_after,
             resume=resume,

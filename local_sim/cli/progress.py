@@ -77,13 +77,13 @@ class Screen:
 
 
 class Progress(Observer):
-    """Shows a run on a screen. `crash` sees every event after it was shown."""
+    """Shows a run on a screen. `crash` sees every event after it was shown; `logs` shows what handlers print."""
 
-    def __init__(self, screen: Screen, crash: Callable[[HistoryEvent], None] | None, quiet_for: str = "") -> None:
+    def __init__(self, screen: Screen, crash: Callable[[HistoryEvent], None] | None, *, logs: bool = False) -> None:
         self.execution = ""
         self._screen = screen
         self._crash = crash
-        self._flow = quiet_for
+        self._logs = logs
         self._entered: dict[str, int] = {}
         self._failed: Mapping[str, object] | None = None
 
@@ -126,6 +126,11 @@ class Progress(Observer):
         if waiting.due_ms is not None:
             until = f" until {datetime.fromtimestamp(waiting.due_ms / 1000).astimezone():%Y-%m-%d %H:%M:%S}"
         self._screen.print(f"{waiting.state:<24} waits for an answer{until}", "⏸")
+
+    def on_logs(self, function: str, text: str) -> None:
+        """Show what a handler printed, when asked to."""
+        for line in text.splitlines() if self._logs else ():
+            self._screen.print(f"{function} | {line}", " ")
 
     def ask(self, waiting: Waiting) -> Decision | None:
         """Ask for a decision at the terminal: one of the choices, or a JSON object. End of input leaves it open."""

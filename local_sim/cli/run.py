@@ -46,6 +46,7 @@ class RunOptions:
     workers: str = "in-process"
     json_output: bool = False
     result: Path | None = None
+    logs: bool = False
     name: str | None = None
     crash_after: str | None = None
     resume: str | None = None
@@ -59,7 +60,7 @@ def run_command(options: RunOptions) -> int:
     data = choose_data(options.data, project)
     screen = Screen(sys.stderr if options.json_output else sys.stdout)
     source = _source(options, project, data)
-    progress = Progress(screen, _crash(options.crash_after, source.flow), quiet_for=source.flow.name)
+    progress = Progress(screen, _crash(options.crash_after, source.flow), logs=options.logs)
     try:
         with screen:
             result = _run(options, project, data, source, progress)

@@ -201,8 +201,15 @@ class Dispatcher:
             self._loop.feed(live, event)
 
     def _invoke(self, invocation: Invocation, request_id: str, then: Callable[[Outcome], None]) -> None:
-        self.calls[invocation.function.name] += 1
-        self._add(lambda: self._actions.invoke(invocation, request_id), then)
+        name = invocation.function.name
+        self.calls[name] += 1
+
+        def answered(outcome: Outcome) -> None:
+            if outcome.logs:
+                self._observer.on_logs(name, outcome.logs)
+            then(outcome)
+
+        self._add(lambda: self._actions.invoke(invocation, request_id), answered)
 
     def _add(self, work: Callable[[], Outcome], then: Callable[[Outcome], None]) -> None:
         self._jobs.add(Job(then, work))

@@ -12,7 +12,6 @@ import os
 import re
 import sys
 import traceback
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,8 +120,7 @@ def _import_reason(error: Exception) -> str:
 
 
 def encode_result(value: object) -> bytes:
-    """Return the body for a handler's value: text as UTF-8, bytes as they are, anything else as JSON with a warning
-    (A34).
+    """Return the body for a handler's value: text as UTF-8, bytes as they are, anything else as JSON (A34).
 
     Raises TypeError when the value has no JSON form.
     """
@@ -130,11 +128,6 @@ def encode_result(value: object) -> bytes:
         return value.encode()
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
-    # The warnings registry shows it once per handler module, as A34 wants.
-    warnings.warn(
-        f"a handler returned {type(value).__name__}; FC promises only str and bytes: return json.dumps(...)",
-        stacklevel=2,
-    )
     return json.dumps(value, ensure_ascii=False).encode()
 
 
@@ -217,6 +210,7 @@ class Instance:
         self.spec = spec
         self._handler = load_handler(spec.code, spec.handler)
         self._initializer: Any = load_handler(spec.code, spec.initializer) if spec.initializer else None
+        self._warned = False
 
     def call(self, event: bytes, request_id: str) -> Answer:
         """Run the handler on an event. SystemExit and KeyboardInterrupt pass through; everything else is an Answer."""
@@ -228,6 +222,18 @@ class Instance:
                 return Answer(error_body(error, self.spec.code), INITIALIZATION)
             self._initializer = None
         try:
-            return Answer(encode_result(self._handler(event, context)))
+            value = self._handler(event, context)
+            self._warn(value)
+            return Answer(encode_result(value))
         except Exception as error:  # noqa: BLE001 - whatever a handler raises is its answer
             return Answer(error_body(error, self.spec.code), UNHANDLED)
+
+    def _warn(self, value: object) -> None:
+        """Say once, in the log, that a handler leans on what FC does not promise (A34)."""
+        if self._warned or isinstance(value, (str, bytes)):
+            return
+        self._warned = True
+        kind = type(value).__name__
+        sys.stderr.write(
+            f"{self.spec.handler} returned {kind}; FC promises only str and bytes: return json.dumps(...)\n"
+        )
