@@ -138,8 +138,7 @@ class Faults:
         number, self.count = self.count, self.count + 1
         fault = self.plan(number, url)
         self.log.append(f"{url} {fault or '-'}")
-        answer = getattr(self, f"_{fault or 'pass'}")(url, headers, body)
-        return answer
+        return getattr(self, f"_{fault or 'pass'}")(url, headers, body)
 
     def release(self) -> None:
         """Deliver what was held back, late and out of order."""
