@@ -3,9 +3,10 @@
     run = simulate("- {Type: Pass, Name: a, End: true}", input={"n": 1})
     run.status, run.output, run.visited()
 
-Outcomes of a task are given by its state's name: one outcome for all attempts, a list with one an attempt (the last repeats), or a
-function of the InvokeTask command. An outcome is the result itself, a `Fail`, or either inside `After(seconds, ...)`; `NEVER` leaves the
-call open; `Reported(outcome)` accepts the call and reports later through the callback.
+Outcomes of a task are given by its state's name: one outcome for all attempts, a list with one an attempt (the last
+repeats), or a function of the InvokeTask command. An outcome is the result itself, a `Fail`, or either inside
+`After(seconds, ...)`; `NEVER` leaves the call open; `Reported(outcome)` accepts the call and reports later through the
+callback.
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ class Simulator:
         self.dropped: set[tuple[str, int]] = set()
         self.in_flight: set[int] = set()
         self.start_ms = start_ms
-        self.input = {} if input is None else input
+        self.input = {} if input is None and execution is None else input
 
     def push(self, event: Event, rank: int = 0, key: int = 0) -> None:
         heapq.heappush(self.queue, (event.at_ms, rank, key, next(self.order), event))

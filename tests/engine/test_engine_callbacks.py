@@ -30,7 +30,10 @@ def waiting(name: str = "R", more: str = "", *, mode: str = "WaitForCustomCallba
         f"Parameters: {{resourceArn: a, invocationType: {kind}, body: {{token.$: $Context.Current.TaskToken}}}}"
     )
     extra = f", {more}" if more else ""
-    return f"- {{Type: Task, Name: {name}, Action: 'FC:InvokeFunction', TaskMode: {mode}, {parameters}, {onward}{extra}}}\n"
+    return (
+        f"- {{Type: Task, Name: {name}, Action: 'FC:InvokeFunction', TaskMode: {mode}, {parameters}, "
+        f"{onward}{extra}}}\n"
+    )
 
 
 H = "- {Type: Succeed, Name: h}\n"
@@ -134,7 +137,10 @@ def test_the_token_reaches_the_parameters_and_names_the_task() -> None:
 
 
 def test_no_token_outside_the_callback_modes() -> None:
-    states = "- {Type: Task, Name: T, Action: 'HTTP:Request', Parameters: {url: u, method: GET, body: {t.$: $Context.Current}}, End: true}"
+    states = (
+        "- {Type: Task, Name: T, Action: 'HTTP:Request', Parameters: {url: u, method: GET, body: "
+        "{t.$: $Context.Current}}, End: true}"
+    )
     (call,) = simulate(states).calls()
     assert "TaskToken" not in call.parameters["body"]["t"]
 
@@ -284,7 +290,10 @@ def test_a_call_that_fails_after_it_was_accepted_still_counts() -> None:
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_two_reviews_reported_in_the_same_instant_both_go_on(order: tuple[int, int]) -> None:
     one, two = (waiting(name)[2:].strip() for name in "AB")
-    states = f"- {{Type: Parallel, Name: p, End: true, Branches: [{{StartAt: A, States: [{one}]}}, {{StartAt: B, States: [{two}]}}]}}"
+    states = (
+        f"- {{Type: Parallel, Name: p, End: true, Branches: [{{StartAt: A, States: [{one}]}}, "
+        f"{{StartAt: B, States: [{two}]}}]}}"
+    )
     simulator = Simulator(states, tasks={"A": Reported(NEVER), "B": Reported(NEVER)})
     simulator.start()
     simulator.finish(until_ms=0)

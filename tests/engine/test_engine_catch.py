@@ -44,7 +44,8 @@ FAILS = {"T": Fail("E", "why")}
         "DATA",
         "Error.Code and Error.Detail",
         caught(
-            "{Errors: [E], Next: h, OutputConstructor: {c.$: $Context.Current.Error.Code, d.$: $Context.Current.Error.Detail}}"
+            "{Errors: [E], Next: h, OutputConstructor: {c.$: $Context.Current.Error.Code, d.$: "
+            "$Context.Current.Error.Detail}}"
         ),
         {"c": "E", "d": "why"},
         tasks=FAILS,
@@ -86,7 +87,8 @@ FAILS = {"T": Fail("E", "why")}
         "ERR",
         "the first rule that matches",
         caught(
-            "{Errors: [X], Next: h, OutputConstructor: {r: 1}}, {Errors: [Y, E], Next: h, OutputConstructor: {r: 2}}, {Errors: [FnF.ALL], Next: h, OutputConstructor: {r: 3}}"
+            "{Errors: [X], Next: h, OutputConstructor: {r: 1}}, {Errors: [Y, E], Next: h, "
+            "OutputConstructor: {r: 2}}, {Errors: [FnF.ALL], Next: h, OutputConstructor: {r: 3}}"
         ),
         {"r": 2},
         tasks=FAILS,
@@ -163,7 +165,8 @@ def test_a_compensation_gets_what_earlier_steps_gave() -> None:
         + task("Two", "OutputConstructor: {one.$: $Input.one, two.$: $Output.Body}", next_state="Three")
         + task("Three", "Catch: [{Errors: [FnF.ALL], Next: Undo}]")
         + "- {Type: Task, Name: Undo, Action: 'FC:InvokeFunction', End: true, "
-        "Parameters: {resourceArn: a, invocationType: Sync, body: {ids.$: '$Input', order.$: $Context.Execution.Input.order}}}\n"
+        "Parameters: {resourceArn: a, invocationType: Sync, body: "
+        "{ids.$: $Input, order.$: $Context.Execution.Input.order}}}\n"
     )
     run = simulate(states, input={"order": 5}, tasks={"One": body("t-1"), "Two": body("t-2"), "Three": Fail("SoldOut")})
     assert run.calls("Undo")[0].parameters["body"] == {"ids": {"one": "t-1", "two": "t-2"}, "order": 5}

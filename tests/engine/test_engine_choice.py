@@ -107,7 +107,8 @@ TWO = """
     Row(
         "CHOICE",
         "hands on its constructed input",
-        "- {Type: Choice, Name: c, InputConstructor: {n: 9}, Branches: [{Condition: '$Input.n == 9', Next: a}], Default: b}\n"
+        "- {Type: Choice, Name: c, InputConstructor: {n: 9}, Branches: "
+        "[{Condition: '$Input.n == 9', Next: a}], Default: b}\n"
         "- {Type: Succeed, Name: a}\n- {Type: Fail, Name: b, Detail: x}",
         {"n": 9},
         visited="c a",

@@ -67,7 +67,10 @@ IN_BRANCH = """
     Row(
         "A13",
         "in an iteration it fails the Map",
-        "- {Type: Map, Name: m, ItemsPath: $Input.xs, End: true, Processor: {StartAt: f, States: [{Type: Fail, Name: f, Code: E, Detail.$: $Input.d}]}}",
+        (
+            "- {Type: Map, Name: m, ItemsPath: $Input.xs, End: true, Processor: {StartAt: f, States: "
+            "[{Type: Fail, Name: f, Code: E, Detail.$: $Input.d}]}}"
+        ),
         error="E",
         cause="one",
         input={"xs": [{"d": "one"}, {"d": "two"}]},

@@ -51,14 +51,21 @@ def put(name: str, constructor: str, *, onward: str = "show", more: str = "") ->
         "GLOB",
         "readable in Parameters",
         put("a", "{n: 1}", onward="T")
-        + "- {Type: Task, Name: T, Action: 'HTTP:Request', Parameters: {url.$: $Global.n, method: GET}, OutputConstructor: {}, End: true}",
+        + (
+            "- {Type: Task, Name: T, Action: 'HTTP:Request', Parameters: {url.$: $Global.n, method: GET}, "
+            "OutputConstructor: {}, End: true}"
+        ),
         {},
         calls=1,
     ),
     Row(
         "GLOB",
         "branches write to the same",
-        "- {Type: Parallel, Name: p, Next: show, Branches: [{StartAt: a, States: [{Type: Pass, Name: a, GlobalConstructor: {a: 1}, End: true}]}, {StartAt: b, States: [{Type: Pass, Name: b, GlobalConstructor: {b: 2}, End: true}]}]}\n"
+        (
+            "- {Type: Parallel, Name: p, Next: show, Branches: [{StartAt: a, States: [{Type: Pass, Name: "
+            "a, GlobalConstructor: {a: 1}, End: true}]}, {StartAt: b, States: [{Type: Pass, Name: b, "
+            "GlobalConstructor: {b: 2}, End: true}]}]}\n"
+        )
         + SHOW,
         {"g": {"a": 1, "b": 2}},
     ),

@@ -65,7 +65,10 @@ def test_a_task_is_scheduled_started_and_ends(case: str) -> None:
     ],
 )
 def test_a_callback_task_is_submitted_in_between(outcome: object, types: list[str]) -> None:
-    states = "- {Type: Task, Name: T, Action: 'MNS:SendMessage', TaskMode: WaitForCustomCallback, Timeout: 9, Parameters: {t.$: $Context.Current.TaskToken}, End: true}"
+    states = (
+        "- {Type: Task, Name: T, Action: 'MNS:SendMessage', TaskMode: WaitForCustomCallback, Timeout: "
+        "9, Parameters: {t.$: $Context.Current.TaskToken}, End: true}"
+    )
     run = simulate(states, tasks={"T": outcome})
     assert run.types()[2 : 2 + len(types)] == types
 
@@ -105,7 +108,10 @@ def test_branches_and_iterations_are_numbered() -> None:
     assert run.details("BranchEntered") == [{"index": 0}, {"index": 1}]
     assert run.details("BranchExited")[1] == {"index": 1, "status": "Succeeded", "output": {}}
     run = simulate(
-        "- {Type: Map, Name: m, ItemsPath: $Input.xs, End: true, Processor: {StartAt: a, States: [{Type: Pass, Name: a, End: true}]}}",
+        (
+            "- {Type: Map, Name: m, ItemsPath: $Input.xs, End: true, Processor: {StartAt: a, States: "
+            "[{Type: Pass, Name: a, End: true}]}}"
+        ),
         input={"xs": [{"n": 5}]},
     )
     assert run.details("IterationExited") == [{"index": 0, "status": "Succeeded", "output": {"n": 5}}]

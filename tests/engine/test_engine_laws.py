@@ -36,7 +36,10 @@ RULES = st.sampled_from(
         ", Retry: [{Errors: [A], MaxAttempts: 2, IntervalSeconds: 1, BackoffRate: 2}]",
         ", Retry: [{Errors: [FnF.ALL], MaxAttempts: 1, IntervalSeconds: 0}]",
         ", Catch: [{Errors: [B, FnF.TaskTimeout], Next: CAUGHT}]",
-        ", Retry: [{Errors: [A], MaxAttempts: 1, IntervalSeconds: 5}], Catch: [{Errors: [FnF.ALL], Next: CAUGHT, OutputConstructor: {e.$: $Context.Current.Error.Code}}]",
+        (
+            ", Retry: [{Errors: [A], MaxAttempts: 1, IntervalSeconds: 5}], Catch: [{Errors: [FnF.ALL], "
+            "Next: CAUGHT, OutputConstructor: {e.$: $Context.Current.Error.Code}}]"
+        ),
     ]
 )
 
@@ -89,7 +92,10 @@ def state(draw: st.DrawFn, names: Names, depth: int, following: str) -> tuple[st
     if kind == "Choice":
         return (
             name,
-            f"{{Type: Choice, Name: {name}, Branches: [{{Condition: '\"g\" in $Input', Next: {following}}}], Default: {following}}}",
+            (
+                f"{{Type: Choice, Name: {name}, Branches: [{{Condition: '\"g\" in $Input', Next: "
+                f"{following}}}], Default: {following}}}"
+            ),
         )
     if kind in ("Task", "Callback"):
         more = (
@@ -104,7 +110,10 @@ def state(draw: st.DrawFn, names: Names, depth: int, following: str) -> tuple[st
     if kind == "Map":
         return (
             name,
-            f"{{Type: Map, Name: {name}, ItemsPath: $Context.Execution.Input.xs, MaxConcuccency: 2, Processor: {parts[0]}, Next: {following}{rules}}}",
+            (
+                f"{{Type: Map, Name: {name}, ItemsPath: $Context.Execution.Input.xs, MaxConcuccency: 2, "
+                f"Processor: {parts[0]}, Next: {following}{rules}}}"
+            ),
         )
     return name, f"{{Type: Parallel, Name: {name}, Branches: [{', '.join(parts)}], Next: {following}{rules}}}"
 

@@ -1,4 +1,4 @@
-"""64 KiB, 5,000 events, execution timeouts, Express (IO, LIM, EXEC; A24, A25, A35, A60, A67; C07, C13, C20, C54, C55, C63)."""
+"""64 KiB, 5,000 events, timeouts, Express (IO, LIM, EXEC; A24, A25, A35, A60, A67; C07, C13, C20, C54, C55, C63)."""
 
 from __future__ import annotations
 
@@ -65,13 +65,19 @@ def test_what_fits_in_a_state_but_not_behind_its_constructor_fails_there(below: 
         ),
         (
             "parameters",
-            "- {Type: Task, Name: a, Action: 'HTTP:Request', Parameters: {url.$: $Input.t, method: GET, body.$: $Input.t}, End: true}",
+            (
+                "- {Type: Task, Name: a, Action: 'HTTP:Request', Parameters: {url.$: $Input.t, method: GET, "
+                "body.$: $Input.t}, End: true}"
+            ),
             "FnF.InputSizeExceeded",
             "Parameters of a has",
         ),
         (
             "item",
-            "- {Type: Map, Name: a, ItemsPath: '$Input.xs', ItemConstructor: {x.$: $Input.t, y.$: $Input.t}, End: true, Processor: {StartAt: b, States: [{Type: Succeed, Name: b}]}}",
+            (
+                "- {Type: Map, Name: a, ItemsPath: '$Input.xs', ItemConstructor: {x.$: $Input.t, y.$: "
+                "$Input.t}, End: true, Processor: {StartAt: b, States: [{Type: Succeed, Name: b}]}}"
+            ),
             "FnF.InputSizeExceeded",
             "what ItemConstructor of a makes has",
         ),
@@ -106,7 +112,10 @@ def test_a_size_error_can_be_caught_in_the_middle() -> None:
 def test_the_final_output_is_beyond_any_catch() -> None:
     states = task(
         "T",
-        "OutputConstructor: {a.$: $Output, b: 'b'}, Catch: [{Errors: [FnF.ALL], Next: h}], Retry: [{Errors: [FnF.ALL], MaxAttempts: 3, IntervalSeconds: 1}]",
+        (
+            "OutputConstructor: {a.$: $Output, b: 'b'}, Catch: [{Errors: [FnF.ALL], Next: h}], Retry: "
+            "[{Errors: [FnF.ALL], MaxAttempts: 3, IntervalSeconds: 1}]"
+        ),
     )
     run = simulate(states + "- {Type: Succeed, Name: h}", tasks={"T": filled(LIMIT)})
     assert (run.status, run.error, run.visited(), len(run.calls())) == ("Failed", "FnF.OutputSizeExceeded", ["T"], 1)

@@ -13,7 +13,10 @@ from local_sim.engine import CancelTask, Limits
 def map_of(states: str, *, more: str = "", path: str = "$Input.xs", onward: str = "End: true") -> str:
     first = states.split("Name: ", 1)[1].split(",")[0].split("}")[0]
     extra = f", {more}" if more else ""
-    return f"- {{Type: Map, Name: m, ItemsPath: {path}, Processor: {{StartAt: {first}, States: [{states}]}}, {onward}{extra}}}\n"
+    return (
+        f"- {{Type: Map, Name: m, ItemsPath: {path}, Processor: {{StartAt: {first}, States: "
+        f"[{states}]}}, {onward}{extra}}}\n"
+    )
 
 
 def call(name: str, more: str = "") -> str:
@@ -242,7 +245,10 @@ def test_maps_in_maps_in_parallels_run_five_deep() -> None:
                 f"{{Type: Parallel, Name: n{depth}, Branches: [{{StartAt: {first}, States: [{states}]}}], End: true}}"
             )
         else:
-            states = f"{{Type: Map, Name: n{depth}, InputConstructor: {{xs: [{{v: 1}}, {{v: 2}}]}}, ItemsPath: $Input.xs, Processor: {{StartAt: {first}, States: [{states}]}}, End: true}}"
+            states = (
+                f"{{Type: Map, Name: n{depth}, InputConstructor: {{xs: [{{v: 1}}, {{v: 2}}]}}, ItemsPath: "
+                f"$Input.xs, Processor: {{StartAt: {first}, States: [{states}]}}, End: true}}"
+            )
     run = simulate(f"- {states}")
     assert run.status == "Succeeded"
     assert run.visited().count("leaf") == 4

@@ -1,4 +1,4 @@
-"""Distributed Map: child executions, batches, tolerance, I/O by the driver (MAPD, API 5.2; A12, A33, A63, A64, A65, A66)."""
+"""Distributed Map: children, batches, tolerance, I/O by the driver (MAPD, API 5.2; A12, A33, A63, A64, A65, A66)."""
 
 from __future__ import annotations
 

@@ -128,7 +128,10 @@ def test_ties_go_to_the_lower_branch_a_hundred_times() -> None:
 
 
 def test_ties_inside_one_instant_go_to_the_lower_branch_however_deep() -> None:
-    deep = "{Type: Parallel, Name: q, End: true, Branches: [{StartAt: x, States: [{Type: Pass, Name: x, Next: f}, {Type: Fail, Name: f, Code: Deep}]}]}"
+    deep = (
+        "{Type: Parallel, Name: q, End: true, Branches: [{StartAt: x, States: [{Type: Pass, Name: x, "
+        "Next: f}, {Type: Fail, Name: f, Code: Deep}]}]}"
+    )
     run = simulate(parallel(f"{{Type: Pass, Name: o, Next: q}}, {deep}", "{Type: Fail, Name: g, Code: Shallow}"))
     assert run.error == "Deep"
 

@@ -98,8 +98,10 @@ def test_counters_begin_anew_at_each_visit() -> None:
 - Type: Pass
   Name: start
   Next: T
-- {Type: Task, Name: T, Action: 'FC:InvokeFunction', Parameters: {resourceArn: a, invocationType: Sync, body: {lap.$: $Input.lap}},
-   Retry: [{Errors: [E], MaxAttempts: 1, IntervalSeconds: 1}], OutputConstructor: {lap.$: 'intAdd($Input.lap, 1)'}, Next: c}
+- {Type: Task, Name: T, Action: 'FC:InvokeFunction', Parameters: {resourceArn: a, invocationType: Sync, body: {lap.$:
+$Input.lap}},
+   Retry: [{Errors: [E], MaxAttempts: 1, IntervalSeconds: 1}], OutputConstructor: {lap.$: 'intAdd($Input.lap, 1)'},
+   Next: c}
 - {Type: Choice, Name: c, Branches: [{Condition: '$Input.lap < 3', Next: T}], Default: end}
 - {Type: Succeed, Name: end}
 """

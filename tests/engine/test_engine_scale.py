@@ -92,7 +92,10 @@ def test_a_failure_two_hundred_levels_down_reaches_the_top() -> None:
 
 
 def test_a_map_of_ten_thousand_items_keeps_their_order() -> None:
-    states = "- {Type: Map, Name: m, ItemsPath: $Input.xs, Processor: {StartAt: i, States: [{Type: Pass, Name: i, End: true}]}, End: true}"
+    states = (
+        "- {Type: Map, Name: m, ItemsPath: $Input.xs, Processor: {StartAt: i, States: [{Type: Pass, "
+        "Name: i, End: true}]}, End: true}"
+    )
     assert simulate(states, input={"xs": list(range(10_000))}, limits=UNLIMITED).output == {
         "Items": list(range(10_000))
     }

@@ -112,7 +112,10 @@ def test_any_value_a_function_returns_can_be_placed_under_a_key(value: Any) -> N
         "the Catch of an InputConstructor that fails sees the key",
         task(
             "T",
-            "InputConstructor: {missing.$: $Input.nope.deep}, Catch: [{Errors: [FnF.ALL], Next: h, OutputConstructor: {d.$: $Context.Current.Error.Code}}]",
+            (
+                "InputConstructor: {missing.$: $Input.nope.deep}, Catch: [{Errors: [FnF.ALL], Next: h, "
+                "OutputConstructor: {d.$: $Context.Current.Error.Code}}]"
+            ),
         )
         + "- {Type: Succeed, Name: h}",
         {"d": "FnF.RuntimeError"},
@@ -122,7 +125,10 @@ def test_any_value_a_function_returns_can_be_placed_under_a_key(value: Any) -> N
     Row(
         "A23",
         "results of other services are not wrapped",
-        "- {Type: Task, Name: T, Action: 'DashScope:QwenTextGeneration', OutputConstructor: {v.$: '$Output.output.choices[0].text'}, End: true}",
+        (
+            "- {Type: Task, Name: T, Action: 'DashScope:QwenTextGeneration', OutputConstructor: {v.$: "
+            "'$Output.output.choices[0].text'}, End: true}"
+        ),
         {"v": "hi"},
         tasks={"T": {"output": {"choices": [{"text": "hi"}]}}},
     ),
@@ -134,7 +140,10 @@ def test_task(row: Row) -> None:
 def test_the_cause_of_a_failed_constructor_names_key_path_and_place() -> None:
     states = task(
         "T",
-        "InputConstructor: {missing.$: $Input.nope.deep}, Catch: [{Errors: [FnF.ALL], Next: h, OutputConstructor: {d.$: $Context.Current.Error.Detail}}]",
+        (
+            "InputConstructor: {missing.$: $Input.nope.deep}, Catch: [{Errors: [FnF.ALL], Next: h, "
+            "OutputConstructor: {d.$: $Context.Current.Error.Detail}}]"
+        ),
     )
     run = simulate(states + "- {Type: Succeed, Name: h}", input={"other": 1})
     detail = run.output["d"]

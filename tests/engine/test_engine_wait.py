@@ -37,7 +37,10 @@ def test_an_express_flow_waits_twenty_seconds_at_most(seconds: int, status: str)
 
 
 def test_constructors_run_around_a_wait() -> None:
-    states = "- {Type: Wait, Name: w, InputConstructor: {s: 2}, Seconds.$: $Input.s, OutputConstructor: {t.$: $Output.s}, End: true}"
+    states = (
+        "- {Type: Wait, Name: w, InputConstructor: {s: 2}, Seconds.$: $Input.s, OutputConstructor: "
+        "{t.$: $Output.s}, End: true}"
+    )
     run = simulate(states)
     assert (run.output, run.at_ms) == ({"t": 2}, 2000)
 
@@ -46,6 +49,7 @@ def test_waits_in_parallel_overlap_and_in_sequence_add_up() -> None:
     two = "[{Type: Wait, Name: x, Seconds: 10, Next: y}, {Type: Wait, Name: y, Seconds: 5, End: true}]"
     one = "[{Type: Wait, Name: z, Seconds: 12, End: true}]"
     run = simulate(
-        f"- {{Type: Parallel, Name: p, End: true, Branches: [{{StartAt: x, States: {two}}}, {{StartAt: z, States: {one}}}]}}"
+        f"- {{Type: Parallel, Name: p, End: true, Branches: [{{StartAt: x, States: {two}}}, {{StartAt: "
+        f"z, States: {one}}}]}}"
     )
     assert run.at_ms == 15_000
