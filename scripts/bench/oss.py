@@ -1,7 +1,7 @@
 """Measures object storage: puts and gets per second of our OSS service and of moto's server, one after the other.
 
-Both are served from a child process and asked by the same `oss2` client from this one; ours flushes every put to disk, moto keeps
-it in memory. `main(["--seconds", "3", "--json"])`; run as `python -m scripts.bench.oss`.
+Both are served from a child process and asked by the same `oss2` client from this one; ours flushes every put to disk,
+moto keeps it in memory. `main(["--seconds", "3", "--json"])`; run as `python -m scripts.bench.oss`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MOTO = """
 import logging, threading
 from moto.server import ThreadedMotoServer
 logging.getLogger("werkzeug").setLevel(logging.ERROR)
-server = ThreadedMotoServer("127.0.0.1", 0)
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
 server.start()
 print("http://%s:%s" % server.get_host_and_port(), flush=True)
 threading.Event().wait()
@@ -131,10 +131,9 @@ def _bucket(endpoint: str) -> Any:
 
 def _table(results: Sequence[Measurement]) -> str:
     lines = [f"{'server':<10} {'op':<4} {'size':>6} {'clients':>7} {'per second':>11}"]
-    lines += [
-        f"{each.server:<10} {each.operation:<4} {each.size:>6} {each.clients:>7} {each.per_second:>11.1f}"
-        for each in results
-    ]
+    for each in results:
+        what = f"{each.server:<10} {each.operation:<4} {each.size:>6} {each.clients:>7}"
+        lines.append(f"{what} {each.per_second:>11.1f}")
     return "\n".join(lines)
 
 

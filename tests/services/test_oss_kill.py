@@ -37,9 +37,8 @@ def server(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     pair = next(iter(CREDENTIALS.items()))
     command = [sys.executable, "-c", SERVER, str(folder), *pair]
     root = Path(__file__).parents[2]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, "PYTHONPATH": "."}
-    )
+    environment = {**os.environ, "PYTHONPATH": "."}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root, env=environment)
     assert process.stdout is not None
     try:
         yield process.stdout.readline().strip(), process
@@ -51,7 +50,7 @@ def server(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 def body(key: int, turn: int) -> bytes:
     """Return bytes that tell which write they are of, of a size between nothing and 300 KB."""
-    size = random.Random(f"{key}/{turn}").choice([0, 10, 5_000, 300_000])
+    size = random.Random(f"{key}/{turn}").choice([0, 10, 5_000, 20_000, 300_000])
     return (b"%d/%d " % (key, turn)) * (size // 6) + b"%d/%d" % (key, turn)
 
 
@@ -148,9 +147,12 @@ POINTS = [
 ]
 
 
+CASES = [(point, 20_000) for point in POINTS] + [(point, 10) for point in ("Committer.run", "index.put_object")]
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("point", POINTS)
-def test_death_at_each_step_of_a_put_leaves_old_or_new(tmp_path: Path, point: str, when: str) -> None:
+@pytest.mark.parametrize(("point", "times"), CASES)
+def test_death_at_each_step_of_a_put_leaves_old_or_new(tmp_path: Path, point: str, times: int, when: str) -> None:
     script = """
 import os, sys
 from pathlib import Path
@@ -158,13 +160,14 @@ from local_sim.services.oss import OssStore, blobs, committer, index
 from local_sim.services.oss.blobs import BlobFolder, BlobWriter
 from local_sim.services.oss.committer import Committer
 from local_sim.services.oss.model import Attributes, Bucket
-folder, point, when = sys.argv[1:]
+folder, point, when = sys.argv[1:4]
+times = int(sys.argv[4])
 def put(store, data):
     writer = store.write(); writer.write(data)
     store.put("kill-bucket", "key", writer.seal(), Attributes(), now_ms=0)
 store = OssStore(folder)
 store.create_bucket(Bucket("kill-bucket", 0))
-put(store, b"old" * 1000)
+put(store, b"old" * times)
 owner = {"os": os, "index": index}
 owner |= {each.__name__: each for each in (BlobWriter, Path, Committer, BlobFolder)}
 head, _, name = point.rpartition(".")
@@ -175,9 +178,9 @@ def deadly(*arguments, **named):
     real(*arguments, **named)
     os._exit(9)
 setattr(target, name, deadly)
-put(store, b"new" * 2000)
+put(store, b"new" * times)
 """
-    command = [sys.executable, "-c", script, str(tmp_path), point, when]
+    command = [sys.executable, "-c", script, str(tmp_path), point, when, str(times)]
     root = Path(__file__).parents[2]
     done = subprocess.run(command, cwd=root, env={**os.environ, "PYTHONPATH": "."}, timeout=60, check=False)
     assert done.returncode == 9
@@ -185,7 +188,7 @@ put(store, b"new" * 2000)
         with store.open("kill-bucket", "key") as reader:
             data, info = b"".join(reader.chunks()), reader.info
         committed = point == "BlobFolder.discard" or (point == "Committer.run" and when == "after")
-        assert data == (b"new" * 2000 if committed else b"old" * 1000)
+        assert data == (b"new" * times if committed else b"old" * times)
         assert (info.size, info.crc64) == (len(data), crc64(data))
         files = {path.name for path in (tmp_path / "blobs").rglob("*") if path.is_file()}
         assert files == live_blobs(store.connection())

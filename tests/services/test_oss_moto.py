@@ -30,7 +30,7 @@ def bucket(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     from moto.server import ThreadedMotoServer
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer("127.0.0.1", 0)
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     address, port = server.get_host_and_port()
     try:

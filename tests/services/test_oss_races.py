@@ -74,7 +74,7 @@ def test_forbid_overwrite_is_decided_in_the_store_not_by_the_event_loop(store: O
         won = []
         for key in range(KEYS):
             writer = store.write()
-            writer.write(b"racer %d" % racer)
+            writer.write(b"racer %d" % racer * 3000)
             written = writer.seal()
             barrier.wait()
             try:
@@ -86,7 +86,7 @@ def test_forbid_overwrite_is_decided_in_the_store_not_by_the_event_loop(store: O
 
     def content(key: int) -> bytes:
         with store.open("race-bucket", f"key-{key}") as reader:
-            return b"".join(reader.chunks())
+            return b"".join(reader.chunks())[:7]
 
     check_one_winner_each(race(run), content)
     files = [path for path in (store.folder / "blobs").rglob("*") if path.is_file()]

@@ -14,12 +14,14 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from io import BufferedWriter
 from pathlib import Path
 
 from local_sim.services.oss.checksums import Digests
 from local_sim.services.oss.model import Segment, Written
 
 CHUNK = 256 * 1024
+SMALL = 16 * 1024
 _FANOUT = "0123456789abcdef"
 
 
@@ -51,13 +53,12 @@ class BlobFolder:
         name = uuid.uuid4().hex
         return BlobWriter(self._incoming / name, self._path(name))
 
-    def link(self, blob: str) -> str:
-        """Return the name of a new file with the same bytes as `blob`, which must be pinned.
-
-        Nothing is copied if possible.
-        """
+    def link(self, segment: Segment) -> Segment:
+        """Return the same bytes under a new name; the file must be pinned. Copies nothing if the system can link."""
+        if segment.data is not None:
+            return segment
         name = uuid.uuid4().hex
-        source, target = self._path(blob), self._path(name)
+        source, target = self._path(segment.blob), self._path(name)
         try:
             os.link(source, target)
         except OSError:  # a file system without hard links
@@ -67,7 +68,7 @@ class BlobFolder:
                 os.fsync(file.fileno())
             unfinished.replace(target)
         flush_directory(target.parent)
-        return name
+        return Segment(name, segment.size)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
@@ -77,27 +78,27 @@ class BlobFolder:
 
     def pin(self, segments: Iterable[Segment]) -> None:
         """Keep these files until `unpin`; call inside `reading()`, with the row that names them read inside it too."""
-        self._pins.update(segment.blob for segment in segments)
+        self._pins.update(segment.blob for segment in segments if segment.blob)
 
     def unpin(self, segments: Iterable[Segment]) -> None:
         """Give the files back; those that were to be unlinked meanwhile are now."""
         free = []
         with self._lock:
-            for segment in segments:
-                self._pins[segment.blob] -= 1
-                if not self._pins[segment.blob]:
-                    del self._pins[segment.blob]
-                    if segment.blob in self._doomed:
-                        self._doomed.discard(segment.blob)
-                        free.append(segment.blob)
+            for blob in [segment.blob for segment in segments if segment.blob]:
+                self._pins[blob] -= 1
+                if not self._pins[blob]:
+                    del self._pins[blob]
+                    if blob in self._doomed:
+                        self._doomed.discard(blob)
+                        free.append(blob)
         self._unlink(free)
 
     def discard(self, blobs: Iterable[str]) -> None:
         """Unlink files that no row names any more, now or after their last reader."""
         free = []
         with self._lock:
-            for blob in blobs:
-                if self._pins[blob]:
+            for blob in filter(None, blobs):
+                if blob in self._pins:
                     self._doomed.add(blob)
                 else:
                     free.append(blob)
@@ -109,7 +110,10 @@ class BlobFolder:
         for segment in segments:
             first, last = max(start - offset, 0), min(stop - offset, segment.size)
             if first < last:
-                yield from _read(self._path(segment.blob), first, last)
+                if segment.data is not None:
+                    yield segment.data[first:last]
+                else:
+                    yield from _read(self._path(segment.blob), first, last)
             offset += segment.size
 
     def _unlink(self, blobs: Iterable[str]) -> None:
@@ -121,11 +125,15 @@ class BlobFolder:
 
 
 class BlobWriter:
-    """Writes one new file. End with `seal()` or `abandon()`."""
+    """Takes the bytes of one run. Up to 16 KiB stay in memory for the row, which spares two flushes; more get a file.
+
+    End with `seal()` or `abandon()`.
+    """
 
     def __init__(self, unfinished: Path, final: Path) -> None:
         self._unfinished, self._final = unfinished, final
-        self._file = open(unfinished, "wb")  # noqa: SIM115 - closed by seal() or abandon()
+        self._small = bytearray()
+        self._file: BufferedWriter | None = None
         self._digests = Digests()
 
     @property
@@ -133,10 +141,21 @@ class BlobWriter:
         """Bytes written so far."""
         return self._digests.size
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether there is no file, so that `seal()` does not block."""
+        return self._file is None
+
     def write(self, data: bytes) -> None:
         """Append `data`."""
-        self._file.write(data)
         self._digests.update(data)
+        if self._file is None and self.size <= SMALL:
+            self._small += data
+            return
+        if self._file is None:
+            self._file = open(self._unfinished, "wb")  # noqa: SIM115 - closed by seal() or abandon()
+            self._file.write(self._small)
+        self._file.write(data)
 
     def md5(self) -> bytes:
         """Return the MD5 digest of the bytes so far."""
@@ -144,17 +163,20 @@ class BlobWriter:
 
     def seal(self) -> Written:
         """Flush the file, give it its name, flush the directory; return what was written. Blocks on the disk."""
+        if self._file is None:
+            return Written("", self.size, self.md5(), self._digests.crc64, bytes(self._small))
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
         self._unfinished.replace(self._final)
         flush_directory(self._final.parent)
-        return Written(self._final.name, self._digests.size, self._digests.md5(), self._digests.crc64)
+        return Written(self._final.name, self.size, self.md5(), self._digests.crc64)
 
     def abandon(self) -> None:
         """Close and unlink the unfinished file; nothing happens when it is sealed already."""
-        self._file.close()
-        self._unfinished.unlink(missing_ok=True)
+        if self._file is not None:
+            self._file.close()
+            self._unfinished.unlink(missing_ok=True)
 
 
 def flush_directory(directory: Path) -> None:

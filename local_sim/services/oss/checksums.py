@@ -5,17 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-import crcmod
+import fastcrc
 
-_POLYNOMIAL = 0x142F0E1EBA9EA3693
 _REFLECTED = 0xC96C5795D7870F42
-_ONES = 0xFFFFFFFFFFFFFFFF
-_update = crcmod.mkCrcFun(_POLYNOMIAL, initCrc=0, rev=True, xorOut=_ONES)
 
 
 def crc64(data: bytes, value: int = 0) -> int:
     """Return the CRC64 of `data`, or of a run with CRC `value` followed by `data`."""
-    return int(_update(data, value))
+    return fastcrc.crc64.xz(data, value)
 
 
 def combine(first: int, second: int, second_size: int) -> int:

@@ -34,7 +34,7 @@ class Context:
         writer = self.store.write()
         try:
             await self.body.store(self.request, writer)
-            return await in_thread(writer.seal)
+            return writer.seal() if writer.in_memory else await in_thread(writer.seal)
         except BaseException:
             writer.abandon()
             raise

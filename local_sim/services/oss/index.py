@@ -16,18 +16,28 @@ from local_sim.services.oss.model import Attributes, Bucket, ObjectInfo, Pairs, 
 
 _TABLES = """
 CREATE TABLE buckets (
-    name TEXT PRIMARY KEY, created_ms INTEGER NOT NULL, acl TEXT NOT NULL, storage_class TEXT NOT NULL, redundancy
-    TEXT NOT NULL ) WITHOUT ROWID; CREATE TABLE objects ( id INTEGER PRIMARY KEY, bucket TEXT NOT NULL REFERENCES
-    buckets, key TEXT NOT NULL, kind TEXT NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL, crc64 TEXT NOT NULL,
-    modified_ms INTEGER NOT NULL, headers TEXT NOT NULL, tags TEXT NOT NULL, acl TEXT NOT NULL, storage_class TEXT NOT
-    NULL, target TEXT NOT NULL, UNIQUE (bucket, key) ); CREATE TABLE segments ( object INTEGER NOT NULL REFERENCES
-    objects ON DELETE CASCADE, number INTEGER NOT NULL, blob TEXT NOT NULL, size INTEGER NOT NULL, PRIMARY KEY
-    (object, number) ) WITHOUT ROWID; CREATE TABLE uploads ( id TEXT PRIMARY KEY, bucket TEXT NOT NULL REFERENCES
-    buckets, key TEXT NOT NULL, initiated_ms INTEGER NOT NULL, headers TEXT NOT NULL, tags TEXT NOT NULL, acl TEXT NOT
-    NULL, storage_class TEXT NOT NULL, forbid INTEGER NOT NULL ) WITHOUT ROWID; CREATE INDEX uploads_by_key ON uploads
-    (bucket, key, id); CREATE TABLE parts ( upload TEXT NOT NULL REFERENCES uploads ON DELETE CASCADE, number INTEGER
-    NOT NULL, blob TEXT NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL, crc64 TEXT NOT NULL, modified_ms INTEGER
-    NOT NULL, PRIMARY KEY (upload, number) ) WITHOUT ROWID
+    name TEXT PRIMARY KEY, created_ms INTEGER NOT NULL, acl TEXT NOT NULL, storage_class TEXT NOT NULL,
+    redundancy TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE objects (
+    id INTEGER PRIMARY KEY, bucket TEXT NOT NULL REFERENCES buckets, key TEXT NOT NULL, kind TEXT NOT NULL,
+    size INTEGER NOT NULL, etag TEXT NOT NULL, crc64 TEXT NOT NULL, modified_ms INTEGER NOT NULL, headers TEXT NOT NULL,
+    tags TEXT NOT NULL, acl TEXT NOT NULL, storage_class TEXT NOT NULL, target TEXT NOT NULL, UNIQUE (bucket, key)
+);
+CREATE TABLE segments (
+    object INTEGER NOT NULL REFERENCES objects ON DELETE CASCADE, number INTEGER NOT NULL, blob TEXT NOT NULL,
+    size INTEGER NOT NULL, data BLOB, PRIMARY KEY (object, number)
+);
+CREATE TABLE uploads (
+    id TEXT PRIMARY KEY, bucket TEXT NOT NULL REFERENCES buckets, key TEXT NOT NULL, initiated_ms INTEGER NOT NULL,
+    headers TEXT NOT NULL, tags TEXT NOT NULL, acl TEXT NOT NULL, storage_class TEXT NOT NULL, forbid INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX uploads_by_key ON uploads (bucket, key, id);
+CREATE TABLE parts (
+    upload TEXT NOT NULL REFERENCES uploads ON DELETE CASCADE, number INTEGER NOT NULL, blob TEXT NOT NULL,
+    size INTEGER NOT NULL, data BLOB, etag TEXT NOT NULL, crc64 TEXT NOT NULL, modified_ms INTEGER NOT NULL,
+    PRIMARY KEY (upload, number)
+)
 """
 
 # MIGRATIONS[n] leads from schema n to n + 1; only ever add one at the end.
@@ -38,7 +48,8 @@ _OBJECT = "bucket, key, kind, size, etag, crc64, modified_ms, headers, tags, acl
 
 def live_blobs(connection: sqlite3.Connection) -> set[str]:
     """Return the names of all files that rows name."""
-    return {row[0] for row in connection.execute("SELECT blob FROM segments UNION ALL SELECT blob FROM parts")}
+    rows = connection.execute("SELECT blob FROM segments UNION ALL SELECT blob FROM parts")
+    return {row[0] for row in rows if row[0]}
 
 
 def insert_bucket(connection: sqlite3.Connection, bucket: Bucket) -> None:
@@ -105,7 +116,7 @@ def object_named(connection: sqlite3.Connection, bucket: str, key: str) -> Objec
 
 def segments_of(connection: sqlite3.Connection, found: ObjectInfo) -> tuple[Segment, ...]:
     """Return the runs of bytes that make up an object, in order."""
-    rows = connection.execute("SELECT blob, size FROM segments WHERE object = ? ORDER BY number", (found.id,))
+    rows = connection.execute("SELECT blob, size, data FROM segments WHERE object = ? ORDER BY number", (found.id,))
     return tuple(Segment(*row) for row in rows)
 
 
@@ -147,8 +158,8 @@ def put_object(
     marks = ", ".join("?" * len(values))
     query = f"INSERT INTO objects ({_OBJECT.removesuffix(', id')}) VALUES ({marks})"  # noqa: S608 - constants only
     number = connection.execute(query, values).lastrowid or 0
-    rows = [(number, position, segment.blob, segment.size) for position, segment in enumerate(segments)]
-    connection.executemany("INSERT INTO segments VALUES (?, ?, ?, ?)", rows)
+    rows = [(number, position, each.blob, each.size, each.data) for position, each in enumerate(segments)]
+    connection.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", rows)
     return replace(new, id=number), dead
 
 
@@ -159,7 +170,8 @@ def extend_object(connection: sqlite3.Connection, new: ObjectInfo, segment: Segm
         (new.size, new.etag, str(new.crc64), new.modified_ms, new.id),
     )
     number = connection.execute("SELECT count(*) FROM segments WHERE object = ?", (new.id,)).fetchone()[0]
-    connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?)", (new.id, number, segment.blob, segment.size))
+    values = (new.id, number, segment.blob, segment.size, segment.data)
+    connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", values)
 
 
 def set_attributes(

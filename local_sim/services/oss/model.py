@@ -36,20 +36,30 @@ class Attributes:
 
 @dataclass(frozen=True)
 class Segment:
-    """A run of an object's bytes, kept in one file named `blob`."""
+    """A run of an object's bytes: kept in the file named `blob` or, when small, in the row (`data`, no `blob`)."""
 
     blob: str
     size: int
+    data: bytes | None = None
 
 
 @dataclass(frozen=True)
 class Written:
-    """A finished file: its name, size, MD5 digest (16 bytes) and CRC64."""
+    """Bytes that are ready to be named by a row: a durable file, or `data` in memory when they are few.
+
+    With their size, MD5 digest (16 bytes) and CRC64.
+    """
 
     blob: str
     size: int
     md5: bytes
     crc64: int
+    data: bytes | None = None
+
+    @property
+    def segment(self) -> Segment:
+        """Return these bytes as a run of an object."""
+        return Segment(self.blob, self.size, self.data)
 
     @property
     def etag(self) -> str:
@@ -90,8 +100,12 @@ class Part:
     """An uploaded part."""
 
     number: int
-    blob: str
-    size: int
+    segment: Segment
     etag: str
     crc64: int
     modified_ms: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of the part."""
+        return self.segment.size

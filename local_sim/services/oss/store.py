@@ -1,4 +1,4 @@
-"""Buckets and objects in a folder: rows in SQLite, bytes in files.
+"""Buckets and objects in a folder: rows in SQLite, bytes in files (up to 16 KiB in the row).
 
 The crash story: a file is whole and durable before the row that names it is committed, and unlinked only after the
 commit that drops the row. The commit is the one moment at which the new object takes the old one's place, so `kill
@@ -173,7 +173,7 @@ class OssStore:
     ) -> ObjectInfo:
         """Make the bytes written an object; `forbid` raises `FileAlreadyExists` instead of replacing one."""
         new = ObjectInfo(bucket, key, NORMAL, written.size, written.etag, written.crc64, now_ms, attributes)
-        return self._place(new, [Segment(written.blob, written.size)], forbid)
+        return self._place(new, [written.segment], forbid)
 
     def put_symlink(
         self, bucket: str, key: str, target: str, attributes: Attributes, *, now_ms: int, forbid: bool
@@ -186,14 +186,13 @@ class OssStore:
         self, source: ObjectReader, bucket: str, key: str, attributes: Attributes, *, now_ms: int, forbid: bool
     ) -> ObjectInfo:
         """Make an object with the bytes of an open one, without copying them where the file system can link."""
-        fresh: list[str] = []
+        segments: list[Segment] = []
         try:
             for segment in source.segments:
-                fresh.append(self.blobs.link(segment.blob))  # noqa: PERF401 - on failure those linked so far must go
+                segments.append(self.blobs.link(segment))  # noqa: PERF401 - on failure those linked so far must go
         except BaseException:
-            self.blobs.discard(fresh)
+            self.blobs.discard(each.blob for each in segments)
             raise
-        segments = [Segment(blob, segment.size) for blob, segment in zip(fresh, source.segments, strict=True)]
         info = source.info
         new = ObjectInfo(bucket, key, NORMAL, info.size, info.etag, info.crc64, now_ms, attributes)
         return self._place(new, segments, forbid)
@@ -209,7 +208,7 @@ class OssStore:
 
         `attributes` count for a new object only. Raises `PositionNotEqualToLength` or `ObjectNotAppendable`.
         """
-        segment = Segment(written.blob, written.size)
+        segment = written.segment
 
         def work(connection: sqlite3.Connection) -> tuple[ObjectInfo, Sequence[str]]:
             old = index.find_object(connection, bucket, key)

@@ -7,7 +7,7 @@ import sqlite3
 
 from local_sim.services.oss.errors import ApiError
 from local_sim.services.oss.index import attributes_from, bucket_named
-from local_sim.services.oss.model import Part, Upload
+from local_sim.services.oss.model import Part, Segment, Upload
 
 
 def insert_upload(connection: sqlite3.Connection, upload: Upload) -> None:
@@ -43,9 +43,9 @@ def uploads_of(connection: sqlite3.Connection, bucket: str) -> list[Upload]:
 
 def parts_of(connection: sqlite3.Connection, upload_id: str) -> list[Part]:
     """Return the parts uploaded so far, by number."""
-    query = "SELECT number, blob, size, etag, crc64, modified_ms FROM parts WHERE upload = ? ORDER BY number"
+    query = "SELECT * FROM parts WHERE upload = ? ORDER BY number"
     rows = connection.execute(query, (upload_id,))
-    return [Part(number, blob, size, etag, int(crc64), modified) for number, blob, size, etag, crc64, modified in rows]
+    return [_part(row) for row in rows]
 
 
 def put_part(connection: sqlite3.Connection, upload_id: str, part: Part) -> list[str]:
@@ -53,17 +53,22 @@ def put_part(connection: sqlite3.Connection, upload_id: str, part: Part) -> list
     where = (upload_id, part.number)
     dead = connection.execute("SELECT blob FROM parts WHERE upload = ? AND number = ?", where).fetchall()
     connection.execute(
-        "INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (*where, part.blob, part.size, part.etag, str(part.crc64), part.modified_ms),
+        "INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (*where, part.segment.blob, part.size, part.segment.data, part.etag, str(part.crc64), part.modified_ms),
     )
     return [row[0] for row in dead]
 
 
 def delete_upload(connection: sqlite3.Connection, upload_id: str) -> list[str]:
     """Remove an upload and its parts; return the files of the parts."""
-    dead = [part.blob for part in parts_of(connection, upload_id)]
+    dead = [part.segment.blob for part in parts_of(connection, upload_id)]
     connection.execute("DELETE FROM uploads WHERE id = ?", (upload_id,))
     return dead
+
+
+def _part(row: sqlite3.Row) -> Part:
+    segment = Segment(row["blob"], row["size"], row["data"])
+    return Part(row["number"], segment, row["etag"], int(row["crc64"]), row["modified_ms"])
 
 
 def _upload(row: sqlite3.Row) -> Upload:

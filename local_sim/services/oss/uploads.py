@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from local_sim.services.oss import index, upload_index
 from local_sim.services.oss.checksums import combined
 from local_sim.services.oss.errors import ApiError
-from local_sim.services.oss.model import MULTIPART, Attributes, ObjectInfo, Part, Segment, Upload, Written
+from local_sim.services.oss.model import MULTIPART, Attributes, ObjectInfo, Part, Upload, Written
 
 if TYPE_CHECKING:
     from local_sim.services.oss.store import OssStore
@@ -55,7 +55,7 @@ class UploadStore:
 
     def put_part(self, bucket: str, key: str, upload_id: str, number: int, written: Written, *, now_ms: int) -> Part:
         """Make the bytes written part `number`, in place of an earlier one; raises `NoSuchUpload`."""
-        part = Part(number, written.blob, written.size, written.etag, written.crc64, now_ms)
+        part = Part(number, written.segment, written.etag, written.crc64, now_ms)
 
         def work(connection: sqlite3.Connection) -> tuple[Part, Sequence[str]]:
             upload_index.upload_named(connection, bucket, key, upload_id)
@@ -90,11 +90,11 @@ class UploadStore:
         def work(connection: sqlite3.Connection) -> tuple[ObjectInfo, Sequence[str]]:
             upload = upload_index.upload_named(connection, bucket, key, upload_id)
             parts = chosen(upload_index.parts_of(connection, upload_id), wanted)
-            segments = [Segment(part.blob, part.size) for part in parts]
+            segments = [part.segment for part in parts]
             new, replaced = index.put_object(
                 connection, _joined(upload, parts, now_ms), segments, forbid=forbid or upload.forbid
             )
-            kept = {part.blob for part in parts}
+            kept = {part.segment.blob for part in parts}
             left_over = [blob for blob in upload_index.delete_upload(connection, upload_id) if blob not in kept]
             return new, [*replaced, *left_over]
 
