@@ -152,7 +152,7 @@ class _Builder:
     def _scalar(self, event: Any) -> ScalarNode:
         mark = event.start_mark
         line, column, text = mark.line + 1, mark.column + 1, event.value
-        plain = event.implicit[0]
+        plain = event.implicit[0] and event.tag is None
         end = event.end_mark
         extra = end.column - mark.column - len(text) if end.line == mark.line and event.style not in ("|", ">") else -1
         shift = {0: 0, 2: 1}.get(extra, -1) if plain or extra == 2 else -1
