@@ -14,6 +14,8 @@ __all__ = ["Extractive"]
 SUMMARY_SENTENCES = 4
 POINTS = 8
 NOTE_SENTENCES = 4
+FRAME = 150
+"""Characters of the headings and of the blank lines between them, at most."""
 _WORDS = {
     True: ("摘要", "要点", "审阅意见", "审阅意见相关内容", "原文未提及审阅意见所说的内容，请人工补充。"),
     False: (
@@ -43,18 +45,29 @@ class Extractive:
 def _draft(request: DraftRequest, found: list[Sentence]) -> str:
     summary_word, points_word, note_word, about_word, nothing_word = _WORDS[is_chinese(request.material)]
     rated = rank(found, request.note)
-    room = request.limit - len(request.title) - 200
-    summary = pick(rated, SUMMARY_SENTENCES, room // 3)
-    left = [pair for pair in rated if pair[1] not in summary]
-    points = pick(left, POINTS, room // 3)
-    parts = [f"# {request.title}", f"## {summary_word}", _prose(summary or [_cut(found[0], room // 3)])]
-    if points:
-        parts += [f"## {points_word}", "\n".join(_points(points))]
-    if request.note:
+    title = _shortened(request.title, request.limit // 4)
+    quoted = _shortened(" ".join(request.note.split()), min(200, request.limit // 8))
+    room = max(request.limit - len(title) - len(quoted) - FRAME, 0)
+    summary = pick(rated, SUMMARY_SENTENCES, room // 3) or [_cut(found[0], max(room // 3, 10))]
+    points = pick([pair for pair in rated if pair[1] not in summary], POINTS, room // 4)
+    parts = [f"# {title}", f"## {summary_word}", _prose(summary)]
+    if quoted:
         answers = _answers(found, request.note, room // 4) or nothing_word
-        quoted = " ".join(request.note.split())[:200]
         parts += [f"## {about_word}", f"> {note_word}: {quoted}", answers]
+    # The list comes last in making, as headings make its lines longer: what does not fit is left out whole.
+    return _with_points(parts, points_word, points, request.limit)
+
+
+def _with_points(parts: list[str], word: str, points: list[Sentence], limit: int) -> str:
+    for count in range(len(points), 0, -1):
+        text = "\n\n".join([*parts[:3], f"## {word}", "\n".join(_points(points[:count])), *parts[3:]]) + "\n"
+        if len(text) <= limit:
+            return text
     return "\n\n".join(parts) + "\n"
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: max(most - 1, 1)] + "…"
 
 
 def _prose(chosen: list[Sentence]) -> str:
@@ -87,5 +100,4 @@ def _answers(found: list[Sentence], note: str, chars: int) -> str:
 
 def _cut(sentence: Sentence, chars: int) -> Sentence:
     """A single endless sentence still gives a draft."""
-    short = sentence.text if len(sentence.text) <= chars else sentence.text[: max(chars - 1, 1)] + "…"
-    return Sentence(short, sentence.heading, sentence.place)
+    return Sentence(_shortened(sentence.text, chars), sentence.heading, sentence.place)
