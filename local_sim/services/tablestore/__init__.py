@@ -6,13 +6,12 @@ Built from the published facts in `tablestore.md`.
 from local_sim.services.tablestore.app import create_app, fault_dialect
 from local_sim.services.tablestore.auth import LOCAL_KEY_ID, LOCAL_SECRET, Credentials
 from local_sim.services.tablestore.errors import TablestoreError
-from local_sim.services.tablestore.store import StoreTooNewError, TablestoreStore
+from local_sim.services.tablestore.store import TablestoreStore
 
 __all__ = [
     "LOCAL_KEY_ID",
     "LOCAL_SECRET",
     "Credentials",
-    "StoreTooNewError",
     "TablestoreError",
     "TablestoreStore",
     "create_app",

@@ -115,7 +115,7 @@ class _App:
         headers = {
             "x-ots-contentmd5": auth.md5(body),
             "x-ots-contenttype": "protocol buffer",
-            "x-ots-date": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "x-ots-date": now.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z",
             "x-ots-requestid": str(uuid.uuid4()),
         }
         if signer is not None:

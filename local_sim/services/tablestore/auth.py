@@ -22,6 +22,7 @@ LOCAL_SECRET = "local"  # noqa: S105 - the published pair of a loopback service
 _PREFIX = "x-ots-"
 _UNSIGNED = frozenset({"x-ots-signature", "x-ots-signaturev4"})
 _CLOCK_SKEW_S = 15 * 60
+_HMAC_BLOCK = 64  # of SHA-1 and SHA-256, the only ones in use
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,10 @@ def check_date(headers: Mapping[str, str], now_ms: int) -> None:
     """Raise `AuthFailed` when the request is dated more than 15 minutes off."""
     text = required(headers, "x-ots-date")
     try:
-        sent = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
+        sent_s = _timestamp(text)
     except ValueError:
         raise AuthFailed(f"Invalid date format: {text}.") from None
-    if abs(sent.timestamp() - now_ms / 1000) > _CLOCK_SKEW_S:
+    if abs(sent_s - now_ms / 1000) > _CLOCK_SKEW_S:
         raise AuthFailed(f"Mismatch between system time and x-ots-date: {text}.")
 
 
@@ -117,7 +118,30 @@ def _header_lines(headers: Mapping[str, str]) -> str:
 
 
 def _hmac(key: bytes, text: str, digest: str) -> str:
-    return binascii.b2a_base64(hmac.digest(key, text.encode(), digest), newline=False).decode()
+    inner, outer = (half.copy() for half in _hmac_halves(key, digest))
+    inner.update(text.encode())
+    outer.update(inner.digest())
+    return binascii.b2a_base64(outer.digest(), newline=False).decode()
+
+
+@functools.lru_cache(maxsize=128)
+def _hmac_halves(key: bytes, digest: str) -> tuple[hashlib._Hash, hashlib._Hash]:
+    """Return the two hashes of RFC 2104 after their key blocks.
+
+    Setting them up anew costs ten times the rest of a signature.
+    """
+    block = key if len(key) <= _HMAC_BLOCK else hashlib.new(digest, key).digest()
+    block = block.ljust(_HMAC_BLOCK, b"\0")
+    return (
+        hashlib.new(digest, bytes(byte ^ 0x36 for byte in block)),
+        hashlib.new(digest, bytes(byte ^ 0x5C for byte in block)),
+    )
+
+
+@functools.lru_cache(maxsize=16)
+def _timestamp(text: str) -> float:
+    """Return seconds since the epoch. Clients date their requests to the second, so the same text comes many times."""
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc).timestamp()
 
 
 def _same(expected: str, given: str) -> bool:

@@ -103,10 +103,10 @@ class DataApi:
             raise ParameterInvalid(
                 f"The total data size of BatchWriteRow exceeds the limit, limit: {limits.MAX_WRITE}."
             )
-        changes = {part.table_name: self._changes(instance, part) for part in request.tables}
+        changes = [self._changes(instance, part) for part in request.tables]
         answer = messages.table_pb2().BatchWriteRowResponse()
-        for name, results in (await self._write_batch(request, changes)).items():
-            added = answer.tables.add(table_name=name)
+        for part, results in zip(request.tables, await self._write_batch(request, changes), strict=True):
+            added = answer.tables.add(table_name=part.table_name)
             for result in results:
                 _fill_row(added.rows.add(), result)
         return answer
@@ -121,8 +121,8 @@ class DataApi:
         return [requests.row_change(table, Kind(row.type), row.row_change, row, now_ms) for row in part.rows]
 
     async def _write_batch(
-        self, request: Any, changes: dict[str, list[RowChange | TablestoreError]]
-    ) -> dict[str, list[Written | TablestoreError]]:
+        self, request: Any, changes: list[list[RowChange | TablestoreError]]
+    ) -> list[list[Written | TablestoreError]]:
         def attempt(session: WriteSession, change: RowChange | TablestoreError) -> Written | TablestoreError:
             if isinstance(change, TablestoreError):
                 return change
@@ -131,8 +131,8 @@ class DataApi:
             except TablestoreError as error:
                 return error
 
-        def operation(session: WriteSession) -> dict[str, list[Written | TablestoreError]]:
-            return {name: [attempt(session, change) for change in part] for name, part in changes.items()}
+        def operation(session: WriteSession) -> list[list[Written | TablestoreError]]:
+            return [[attempt(session, change) for change in part] for part in changes]
 
         return await self._store.write(operation)
 

@@ -15,14 +15,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, TypeVar
 
-from local_sim.services.errors import ServiceError
+from local_sim.services.sqlite import open_database
 from local_sim.services.tablestore.errors import ObjectNotExist
 from local_sim.services.tablestore.group_commit import GroupCommit
 from local_sim.services.tablestore.schema import TableSchema
 
 _T = TypeVar("_T")
-_SCHEMA_VERSION = 1
-_SCHEMA = """
+_FIRST_SCHEMA = """
 CREATE TABLE tables (
     id INTEGER PRIMARY KEY AUTOINCREMENT, instance TEXT NOT NULL, name TEXT NOT NULL, definition TEXT NOT NULL,
     UNIQUE (instance, name));
@@ -31,16 +30,6 @@ WITHOUT ROWID; CREATE TABLE sequences (
     table_id INTEGER NOT NULL, partition_key BLOB NOT NULL, last INTEGER NOT NULL,
     PRIMARY KEY (table_id, partition_key)) WITHOUT ROWID;
 """
-
-
-class StoreTooNewError(ServiceError):
-    """The file was written by a later version; `path`, the `found` version and the newest `known` one."""
-
-    def __init__(self, path: Path, found: int, known: int) -> None:
-        super().__init__(f"{path} has schema version {found}, this version knows {known}; use a newer one")
-        self.path = path
-        self.found = found
-        self.known = known
 
 
 @dataclass(frozen=True)
@@ -159,11 +148,9 @@ class TablestoreStore:
     `StoreTooNewError`.
     """
 
-    def __init__(self, path: Path | str, *, synchronous: str = "FULL") -> None:
-        self._path = Path(path)
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._writer = _connect(self._path, synchronous)
-        self._reader = _connect(self._path, synchronous)
+    def __init__(self, path: Path | str) -> None:
+        self._writer = open_database(Path(path), [_FIRST_SCHEMA])
+        self._reader = open_database(Path(path), [_FIRST_SCHEMA])
         self._reading = threading.Lock()
         self._read_session = Session(self._reader)
         self._write_session = WriteSession(self._writer)
@@ -211,24 +198,6 @@ class TablestoreStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _connect(path: Path, synchronous: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute(f"PRAGMA synchronous={synchronous}")
-    connection.execute("PRAGMA busy_timeout=5000")
-    _migrate(connection, path)
-    return connection
-
-
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > _SCHEMA_VERSION:
-        connection.close()
-        raise StoreTooNewError(path, version, _SCHEMA_VERSION)
-    if version == 0:
-        connection.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version={_SCHEMA_VERSION};COMMIT;")
 
 
 def _load_catalog(connection: sqlite3.Connection) -> Catalog:
