@@ -141,7 +141,7 @@ class ServedCarrier:
 
     async def _carry(self, live: ServedLive, command: InvokeTask, call: Call) -> Outcome | None:
         """Return how a call ended; None when its end is reported later by its token."""
-        if call.action == FUNCTION:
+        if call.action == FUNCTION and not self._actions.overrides(FUNCTION):
             return await self._function(live, command, call)
         if call.action == START_FLOW:
             outcome = await self._children.start_subflow(live, command, call)

@@ -111,7 +111,7 @@ class LocalServer:
         if thread is not None:
             thread.close()
         self._data.close()
-        remove_state(self.folder, os.getpid())
+        remove_state(self.folder, self._token)
 
     def advance(self, seconds: float) -> None:
         """Move a virtual clock and do what is due. Raises TypeError with a real clock."""

@@ -40,10 +40,10 @@ def read_state(folder: Path) -> ServerState:
         raise ServerNotRunning(folder) from None
 
 
-def remove_state(folder: Path, pid: int) -> None:
-    """Remove the file of process `pid`; another server's stays."""
+def remove_state(folder: Path, token: str) -> None:
+    """Remove the file of the server with this token; another server's stays."""
     try:
-        if read_state(folder).pid == pid:
+        if read_state(folder).token == token:
             (folder / FILE_NAME).unlink(missing_ok=True)
     except ServerNotRunning:
         return
