@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hashlib
@@ -14,6 +15,7 @@ from local_sim.services.oss.request import Request
 
 MAX_OBJECT_BYTES = 5 * 1024**3
 MAX_XML_BYTES = 2 * 1024**2
+OVERLAP_BYTES = 64 * 1024  # below it a change of threads costs more than it saves
 
 
 class ClientGone(Exception):
@@ -46,11 +48,27 @@ class Body:
         """Stream the body into `writer`; raises `EntityTooLarge`, `MissingContentLength` or `InvalidDigest`."""
         if not request.header("content-length") and not request.header("transfer-encoding"):
             raise ApiError("MissingContentLength")
-        async for data in self.chunks():
-            if writer.size + len(data) > MAX_OBJECT_BYTES:
-                raise ApiError("EntityTooLarge", MaxSizeAllowed=MAX_OBJECT_BYTES)
-            writer.write(data)
+        await self._write_all(writer)
         check_digest(request, writer.md5())
+
+    async def _write_all(self, writer: BlobWriter) -> None:
+        """Hash and write each piece in a thread while the next one comes in; at most two are in memory."""
+        size, pending = 0, None
+        try:
+            async for data in self.chunks():
+                size += len(data)
+                if size > MAX_OBJECT_BYTES:
+                    raise ApiError("EntityTooLarge", MaxSizeAllowed=MAX_OBJECT_BYTES)
+                if pending is not None:
+                    await pending
+                if len(data) < OVERLAP_BYTES:
+                    writer.write(data)
+                    pending = None
+                else:
+                    pending = asyncio.ensure_future(asyncio.to_thread(writer.write, data))
+        finally:
+            if pending is not None:
+                await pending
 
     async def read(self, request: Request) -> bytes:
         """Return a body that must be small; raises `EntityTooLarge` above 2 MiB or `InvalidDigest`."""
