@@ -168,12 +168,14 @@ class Journal:
     def find(self, name: str = "", *, unfinished: bool = False) -> ExecutionRecord:
         """Return the newest top-level execution called `name`; with an empty name the newest of all.
 
-        `unfinished` leaves out those that have ended. Raises ExecutionNotFound.
+        `unfinished` leaves out those that have ended and have no asynchronous invocation left. Raises
+        ExecutionNotFound.
         """
         for record in self.executions():
             if record.parent is not None or (name and record.name != name):
                 continue
-            if not unfinished or record.status in (Status.STARTING, Status.RUNNING):
+            going = record.status in (Status.STARTING, Status.RUNNING)
+            if not unfinished or going or self.background(record.id):
                 return record
         raise ExecutionNotFound(name, self.names())
 

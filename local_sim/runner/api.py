@@ -237,7 +237,7 @@ def _take_up_all(loop: Loop, live: LiveExecution, project: Project) -> None:
     for one in lives:
         loop.add(one)
     for one in lives:
-        if not one.ended and one.events:
+        if one.events:
             loop.take_up(one)
 
 

@@ -124,7 +124,7 @@ class Children:
         if live.events == 0:
             seed = f"{live.record.secret.hex()}{live.record.name}"
             self._loop.feed(live, Started(self._loop.now(live), value, seed))
-        elif not live.ended:
+        else:
             self._loop.take_up(live)
 
     def cancel(self, parent: LiveExecution, command: CancelChild) -> None:

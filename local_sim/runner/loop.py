@@ -68,6 +68,8 @@ class Loop:
         """Carry out again what a replayed execution has outstanding."""
         if self._virtual:
             self.clock.sleep_until(live.last_ms)
+        if live.ended:
+            self._record_end(live)
         for task in live.unsent:
             self._dispatcher.carry_out(live, task.command)
         for command in live.engine.pending():
@@ -87,11 +89,14 @@ class Loop:
         for command in commands:
             self._dispatcher.carry_out(live, command)
         if live.ended:
-            engine = live.engine
-            self.journal.set_status(live.record.id, engine.status, engine.output, engine.error, engine.cause)
+            self._record_end(live)
             self._dispatcher.ended(live)
         elif live.events == 1:
             self.journal.set_status(live.record.id, Status.RUNNING)
+
+    def _record_end(self, live: LiveExecution) -> None:
+        engine = live.engine
+        self.journal.set_status(live.record.id, engine.status, engine.output, engine.error, engine.cause)
 
     def later(self, action: Callable[[], None]) -> None:
         """Do something once the event in progress is done with; an execution never gets an event inside another."""
@@ -121,14 +126,16 @@ class Loop:
         if self._later:
             self._later.popleft()()
             return True
-        return self._fire_due() or self._take_answer() or self._decide() or self._ask_somebody() or self._pass_time()
+        past = self._fire_due(before_now=True) or self._take_answer() or self._fire_due()
+        return past or self._decide() or self._ask_somebody() or self._pass_time()
 
-    def _fire_due(self) -> bool:
-        now = self.clock.now_ms()
+    def _fire_due(self, *, before_now: bool = False) -> bool:
+        """Fire what is due first; with `before_now` only what fell due before this very millisecond (A62)."""
+        now = self.clock.now_ms() - before_now
         timers = [(t.due_ms, i, t.timer_id) for i, live in enumerate(self.lives) for t in live.timers.values()]
         due = min((timer for timer in timers if timer[0] <= now), default=None)
         planned = min(self._planned, key=lambda plan: plan[0], default=None)
-        if planned is not None and planned[0] <= now and (due is None or planned[0] < due[0]):
+        if planned is not None and planned[0] <= now and (due is None or planned[0] <= due[0]):
             self._planned.remove(planned)
             self._report(planned[1], planned[2], planned[3])
             return True
@@ -146,7 +153,7 @@ class Loop:
         answer = self._dispatcher.next_answer(seconds)
         if answer is not None:
             # Time passed while the call was made: what fell due meanwhile came first.
-            while self._fire_due():
+            while self._fire_due(before_now=True):
                 pass
             answer()
         return True
@@ -175,7 +182,7 @@ class Loop:
             if decision is None:
                 self._declined.add(_key(live, waiting))
                 continue
-            while self._fire_due():
+            while self._fire_due(before_now=True):
                 pass
             self._report(live, waiting.task_id, decision)
             return True
