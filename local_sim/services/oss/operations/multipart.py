@@ -61,7 +61,7 @@ async def copy_part(context: Context) -> Response:
         context.store.uploads.put_part, bucket, key, upload_id, number, written, now_ms=context.now_ms
     )
     elements = [Element("LastModified", iso_date(part.modified_ms)), Element("ETag", f'"{part.etag}"')]
-    return xml(Element("CopyPartResult", elements))
+    return xml(Element("CopyPartResult", elements), (("etag", f'"{part.etag}"'),))
 
 
 def _write_span(context: Context, source: ObjectReader, span: Span) -> Written:

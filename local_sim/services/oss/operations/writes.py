@@ -70,7 +70,7 @@ async def copy_object(context: Context) -> Response:
             context.store.copy, source, bucket, key, attributes, now_ms=context.now_ms, forbid=forbid
         )
     elements = [Element("ETag", f'"{info.etag}"'), Element("LastModified", iso_date(info.modified_ms))]
-    return xml(Element("CopyObjectResult", elements), (("x-oss-hash-crc64ecma", str(info.crc64)),))
+    return xml(Element("CopyObjectResult", elements), stored_headers(info))
 
 
 def open_source(context: Context) -> ObjectReader:
