@@ -45,8 +45,8 @@ class Extractive:
 def _draft(request: DraftRequest, found: list[Sentence]) -> str:
     summary_word, points_word, note_word, about_word, nothing_word = _WORDS[is_chinese(request.material)]
     rated = rank(found, request.note)
-    title = _shortened(request.title, request.limit // 4)
-    quoted = _shortened(" ".join(request.note.split()), min(200, request.limit // 8))
+    title = _shortened(request.title, request.limit // 5)
+    quoted = _shortened(" ".join(request.note.split()), min(200, request.limit // 10))
     room = max(request.limit - len(title) - len(quoted) - FRAME, 0)
     summary = pick(rated, SUMMARY_SENTENCES, room // 3) or [_cut(found[0], max(room // 3, 10))]
     points = pick([pair for pair in rated if pair[1] not in summary], POINTS, room // 4)
