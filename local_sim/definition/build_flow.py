@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from local_sim.expression.spelling import nearest
+
 from .build_states import read_state
 from .collector import Collector
-from .fields import ALL_STATE_FIELDS, FLOW_FIELDS, PROCESSOR_FIELDS, SCOPE_FIELDS, STATE_FIELDS, nearest
+from .fields import ALL_STATE_FIELDS, FLOW_FIELDS, PROCESSOR_FIELDS, SCOPE_FIELDS, STATE_FIELDS
 from .model import Flow, Scope
 from .nodes import ListNode, MapNode, Node, ScalarNode, describe
 from .readers import Reader

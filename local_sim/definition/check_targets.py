@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from local_sim.expression.spelling import nearest
+
 from .collector import Collector
-from .fields import nearest
 from .scopes import Move, ScopeInfo
 
 

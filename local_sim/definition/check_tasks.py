@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from local_sim.expression import Call, Expression, Literal, Node, Path, Template, walk
+from local_sim.expression.spelling import nearest
 
 from .arns import parse_flow_arn, parse_function_arn, text_parameter
 from .collector import Collector
-from .fields import nearest
 from .model import MapState, TaskMode, TaskState
 from .nodes import MapNode, ScalarNode
 from .scopes import ScopeInfo, StateInfo

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .fields import nearest
+from local_sim.expression.spelling import nearest
 
 ALL = "FnF.ALL"
 SIZE_ERRORS = ("FnF.OutputSizeExceeded", "FnF.InputSizeExceeded")

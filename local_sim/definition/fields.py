@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+
+from local_sim.expression.spelling import nearest
 
 FLOW_FIELDS = ("Type", "SpecVersion", "Name", "StartAt", "States", "Description", "Timeout")
 SCOPE_FIELDS = ("StartAt", "States")
@@ -68,15 +69,6 @@ _OTHER_NAMES = {
     "Variable": "Condition",
     "goto": "Next",
 }
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name most like `name`, ignoring case, or an empty text."""
-    folded = {candidate.lower(): candidate for candidate in known}
-    if name.lower() in folded:
-        return folded[name.lower()]
-    near = difflib.get_close_matches(name.lower()[:80], list(folded), 1, 0.6)
-    return folded[near[0]] if near else ""
 
 
 def proposal(name: str, known: Iterable[str]) -> str:

@@ -222,7 +222,7 @@ def report_expression(error: ExpressionSyntaxError, node: Node, where: str, coll
 
 
 def _one_of(value: str, allowed: tuple[str, ...]) -> str:
-    from .fields import nearest
+    from local_sim.expression.spelling import nearest
 
     near = nearest(value, allowed)
     return f"did you mean {near}?" if near else f"allowed are {', '.join(allowed)}"

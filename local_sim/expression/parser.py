@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ from .errors import ArityError, ExpressionSyntaxError, TooDeepError, UnknownName
 from .lexer import Lexer, Token
 from .nodes import Call, Compare, Literal, Logic, Node, Path, Unary
 from .signatures import ALIASES, SIGNATURES
+from .spelling import nearest
 from .values import Json
 
 MAX_CALL_DEPTH = 10
@@ -131,8 +131,8 @@ class _Parser:
     def _path(self, token: Token) -> Node:
         root, steps = token.value
         if root not in ROOTS:
-            near = difflib.get_close_matches(root, list(ROOTS), 1, 0.5) or _ignoring_case(root)
-            fix = f"did you mean {near[0]}?" if near else f"the roots are {', '.join(ROOTS)}"
+            near = nearest(root, ROOTS, 0.5)
+            fix = f"did you mean {near}?" if near else f"the roots are {', '.join(ROOTS)}"
             raise UnknownNameError(f"unknown root {root}", self._text, token.column, fix)
         return Path(root, steps, token.column, token.detail)
 
@@ -150,8 +150,8 @@ class _Parser:
             fix = "put text in double quotes" if name not in SIGNATURES else f"write {SIGNATURES[name].usage}"
             raise self._fail(f"{written!r} is no expression", token, fix)
         if name not in SIGNATURES:
-            near = difflib.get_close_matches(name, [*SIGNATURES, *ALIASES], 1, 0.6)
-            fix = f"did you mean {near[0]}?" if near else f"the functions are {', '.join(SIGNATURES)}"
+            near = nearest(name, [*SIGNATURES, *ALIASES])
+            fix = f"did you mean {near}?" if near else f"the functions are {', '.join(SIGNATURES)}"
             raise UnknownNameError(f"unknown function {written}", self._text, token.column, fix)
         self._calls += 1
         if self._calls > MAX_CALL_DEPTH:
@@ -217,10 +217,6 @@ class _Parser:
 
         self._list("}", pair, "after a value of the object")
         return result
-
-
-def _ignoring_case(root: str) -> list[str]:
-    return [name for name in ROOTS if name.lower() == root.lower()]
 
 
 def _seen(token: Token) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from .errors import EvaluationError, NotAllowedHereError, UnknownNameError
 from .nodes import Path
 from .scope import MISSING, Scope
+from .spelling import nearest
 from .unparse import unparse
 from .values import Json, type_name
 
@@ -129,9 +129,8 @@ def _compile_context(path: Path, text: str, roots: frozenset[str]) -> Evaluator:
 
 def _unknown(path: Path, text: str) -> UnknownNameError:
     written = unparse(path)
-    near = difflib.get_close_matches(written, CONTEXT_PATHS, 1, 0.7)
-    lowered = [known for known in CONTEXT_PATHS if known.lower() == written.lower()] or near
-    fix = f"did you mean {lowered[0]}?" if lowered else f"there are {', '.join(CONTEXT_PATHS)}"
+    near = nearest(written, CONTEXT_PATHS, 0.7)
+    fix = f"did you mean {near}?" if near else f"there are {', '.join(CONTEXT_PATHS)}"
     return UnknownNameError(f"unknown path {written}", text, path.column, fix)
 
 
@@ -221,9 +220,8 @@ def _article(kind: str) -> str:
 def _keys(value: dict[str, Json], wanted: str) -> str:
     if not value:
         return "; it is empty"
-    near = difflib.get_close_matches(wanted, value, 1, 0.7)
-    if near:
-        return f"; did you mean {near[0]!r}?"
+    if near := nearest(wanted, list(value)[:1_000], 0.7):
+        return f"; did you mean {near!r}?"
     names = sorted(value)
     more = ", ..." if len(names) > 8 else ""
     return f"; it has {', '.join(map(repr, names[:8]))}{more}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -42,6 +41,8 @@ class SeededRandom:
         self._drawn = 0
 
     def _bytes(self, count: int) -> bytes:
+        import hashlib  # only flows that draw need it
+
         self._drawn += 1
         return hashlib.shake_256(f"{self._seed}\n{self._drawn}".encode()).digest(count)
 
