@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import time
@@ -98,7 +99,7 @@ class World:
 def flow(name: str, *states: dict[str, Any], **fields: Any) -> str:
     """Return a definition as JSON text: the states in order, the last one ending it."""
     chain = [dict(state) for state in states]
-    for here, following in zip(chain, chain[1:], strict=False):
+    for here, following in itertools.pairwise(chain):
         if here["Type"] not in ("Fail", "Succeed", "Choice"):
             here.setdefault("Next", following["Name"])
     if chain[-1]["Type"] not in ("Fail", "Succeed"):

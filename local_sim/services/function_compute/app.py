@@ -94,9 +94,9 @@ class FunctionComputeApp:
         if not raw_path.startswith(routes.PREFIX):
             raise PathNotSupported(f"{method} {raw_path[:200]} is not supported")
         matched = routes.match(method, raw_path)
-        call = Call(
-            matched.action, matched.function, matched.item, _query(query), headers, body, headers.get("host", "")
-        )
+        # Some clients write their whole endpoint into Host (cloudflow-api page, section 3.6).
+        host = headers.get("host", "").removeprefix("http://").rstrip("/")
+        call = Call(matched.action, matched.function, matched.item, _query(query), headers, body, host)
         answer = self._handlers[matched.action](call)
         return await answer if inspect.isawaitable(answer) else answer
 

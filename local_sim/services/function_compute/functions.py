@@ -8,6 +8,8 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from local_sim.services.oss.checksums import crc64
+
 from .archive import CodeStore
 from .calls import Answer, Call, Outside, iso, make_token, read_token
 from .catalog import Catalog
@@ -105,7 +107,7 @@ class FunctionActions:
         """Say where the code's ZIP can be fetched."""
         record = self._catalog.resolve(call.function, call.text("qualifier"))
         location = f"http://{call.host}/2023-03-30/functions/{record.name}/code/{record.version}.zip"
-        return Answer(document={"location": location, "repositoryType": "OSS"})
+        return Answer(document={"url": location, "checksum": zip_checksum(self._code, record)})
 
     def download_code(self, call: Call) -> Answer:
         """Return the ZIP that `get_code` points at."""
@@ -161,6 +163,11 @@ class FunctionActions:
         if found is None:
             raise InvalidArgument(f"code: object '{key}' in bucket '{bucket}' does not exist", "code.ossObjectName")
         return found
+
+
+def zip_checksum(code: CodeStore, record: FunctionRecord) -> str:
+    """Return the CRC-64 of a function's ZIP; a project's folder is packed to tell."""
+    return record.code.checksum if record.code.size else str(crc64(code.zip_of(record.code)))
 
 
 def check_enabled(catalog: Catalog, name: str) -> None:
