@@ -30,7 +30,7 @@ def run_app(arguments: list[str]) -> int:
     """Run a command line and return its exit status; usage errors are printed and give 2."""
     _register_others()
     try:
-        result = app(_optional_value(arguments, "--resume"), standalone_mode=False)
+        result = app(_optional_value(arguments, "--resume"), prog_name="local-sim", standalone_mode=False)
     except Exception as error:
         code = getattr(error, "exit_code", None)
         show: Any = getattr(error, "show", None)

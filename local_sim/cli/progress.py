@@ -87,6 +87,12 @@ class Progress(Observer):
         self._entered: dict[str, int] = {}
         self._failed: Mapping[str, object] | None = None
 
+    def on_resumed(self, execution: str, states: tuple[str, ...]) -> None:
+        """Say what is not done again."""
+        self.execution = execution
+        done = f"; done before: {', '.join(states)}" if states else ""
+        self._screen.print(f"{execution} goes on{done}", "→")
+
     def on_history(self, execution: str, event: HistoryEvent) -> None:
         """Show states entered, left, failed and caught."""
         self.execution = self.execution or execution

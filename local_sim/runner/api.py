@@ -122,6 +122,8 @@ def resume_run(
         live.replay(journal.events(record.id))
         if not live.ended:
             preflight(project, runner.worker, source.text, source.file)
+        left = tuple(event.step_name for event in live.engine.history if event.type == "StepExited")
+        (observer or Observer()).on_resumed(record.name, left)
         _take_up_all(loop, live, project)
         return runner.finish(loop, live)
 

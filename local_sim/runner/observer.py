@@ -12,6 +12,9 @@ class Observer:
     hook runs.
     """
 
+    def on_resumed(self, execution: str, states: tuple[str, ...]) -> None:
+        """See that an execution is taken up again; `states` were left before, in order."""
+
     def on_history(self, execution: str, event: HistoryEvent) -> None:
         """See one history event: states entered and left, tasks scheduled, failed and caught (`next` in StepFailed's
         detail).
