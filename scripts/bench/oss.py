@@ -1,4 +1,4 @@
-"""Measures object storage: puts and gets per second of our OSS service and of moto's server, one after the other.
+"""Measures object storage: puts and gets per second of our OSS service and of moto's server, taking turns.
 
 Both are served from a child process and asked by the same `oss2` client from this one; ours flushes every put to disk,
 moto keeps it in memory. `main(["--seconds", "3", "--json"])`; run as `python -m scripts.bench.oss`.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -44,6 +44,8 @@ print("http://%s:%s" % server.get_host_and_port(), flush=True)
 threading.Event().wait()
 """
 
+_SERVERS = {"local_sim": _OURS, "moto": _MOTO}
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -63,10 +65,9 @@ def main(argv: Sequence[str] | None = None) -> list[Measurement]:
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8], help="numbers of client threads")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args(argv)
-    results: list[Measurement] = []
-    for server, script in (("local_sim", _OURS), ("moto", _MOTO)):
-        with _served(script) as endpoint:
-            results += _measure(server, endpoint, options.seconds, options.clients)
+    with contextlib.ExitStack() as stack:
+        servers = {name: stack.enter_context(_served(script)) for name, script in _SERVERS.items()}
+        results = list(_measure(servers, options.seconds, options.clients))
     print(json.dumps([asdict(result) for result in results]) if options.json else _table(results))
     return results
 
@@ -90,21 +91,28 @@ def _served(script: str) -> Iterator[str]:
             process.wait()
 
 
-def _measure(server: str, endpoint: str, seconds: float, clients: Sequence[int]) -> Iterator[Measurement]:
-    _bucket(endpoint).create_bucket()
+def _measure(servers: Mapping[str, str], seconds: float, clients: Sequence[int]) -> Iterator[Measurement]:
+    """Measure each operation on one server and at once on the other, so that a busy machine is unfair to neither."""
+    for endpoint in servers.values():
+        _bucket(endpoint).create_bucket()
     for size, length in SIZES.items():
-        data = os.urandom(length)
         for threads in clients:
+            for name, operation in _operations(length).items():
+                for server, endpoint in servers.items():
+                    yield Measurement(server, name, size, threads, _rate(endpoint, operation, threads, seconds))
 
-            def put(bucket: Any, number: int, data: bytes = data) -> None:
-                bucket.put_object(f"key-{number}", data)
 
-            def get(bucket: Any, number: int, length: int = length) -> None:
-                if len(bucket.get_object(f"key-{number}").read()) != length:
-                    raise RuntimeError("short answer")
+def _operations(length: int) -> dict[str, Callable[[Any, int], None]]:
+    data = os.urandom(length)
 
-            for name, operation in (("put", put), ("get", get)):
-                yield Measurement(server, name, size, threads, _rate(endpoint, operation, threads, seconds))
+    def put(bucket: Any, number: int) -> None:
+        bucket.put_object(f"key-{number}", data)
+
+    def get(bucket: Any, number: int) -> None:
+        if len(bucket.get_object(f"key-{number}").read()) != length:
+            raise RuntimeError("short answer")
+
+    return {"put": put, "get": get}
 
 
 def _rate(endpoint: str, operation: Callable[[Any, int], None], threads: int, seconds: float) -> float:
