@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import tablestore as sdk
+from tablestore.retry import NoRetryPolicy
+
 from local_sim.clock import Clock
 from local_sim.services import ASGIApp, ServiceHost
-from local_sim.services.tablestore import LOCAL_KEY_ID, LOCAL_SECRET, Credentials, TablestoreStore, create_app, messages
-
-messages.table_pb2()  # imports the SDK without its two warnings
-import tablestore as sdk  # noqa: E402
-from tablestore.retry import NoRetryPolicy  # noqa: E402
+from local_sim.services.tablestore import LOCAL_KEY_ID, LOCAL_SECRET, Credentials, TablestoreStore, create_app
 
 logging.getLogger(sdk.OTSClient.DEFAULT_LOGGER_NAME).setLevel(logging.CRITICAL)
 

@@ -1,30 +1,29 @@
 """The protobuf messages of the wire, taken from the SDK package on first use.
 
-Importing any part of the SDK runs all of it (half a second) and, where its native coder has no build, logs two
-warnings that mean nothing to a server; so it is imported late and quietly.
+Importing any part of the SDK runs all of it - an HTTP client, numpy, half a second, and two warnings about native
+code - while the message files need nothing but protobuf. So the files are run alone. Should the SDK be imported too,
+before or after, both get the same classes, since protobuf keeps one class for each message.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
-import logging
+import importlib.util
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from local_sim.services.tablestore.errors import ParameterInvalid
 
-_NOISY = ("tablestore.encoder", "tablestore.decoder")
-
 
 def table_pb2() -> ModuleType:
     """Return the module with the requests and responses."""
-    return _load("tablestore.protobuf.table_store_pb2")
+    return _load("table_store_pb2")
 
 
 def filter_pb2() -> ModuleType:
     """Return the module with conditions and filters."""
-    return _load("tablestore.protobuf.table_store_filter_pb2")
+    return _load("table_store_filter_pb2")
 
 
 def parse(message: Any, data: bytes) -> Any:
@@ -43,15 +42,13 @@ def parse(message: Any, data: bytes) -> Any:
 
 @functools.cache
 def _load(name: str) -> ModuleType:
-    loggers = [logging.getLogger(noisy) for noisy in _NOISY]
-    for logger in loggers:
-        logger.addFilter(_drop_native_warning)
-    try:
-        return importlib.import_module(name)
-    finally:
-        for logger in loggers:
-            logger.removeFilter(_drop_native_warning)
-
-
-def _drop_native_warning(record: logging.LogRecord) -> bool:
-    return "not available" not in record.getMessage()
+    package = importlib.util.find_spec("tablestore")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("the package 'tablestore', whose messages the service speaks, is not installed")
+    file = Path(package.origin).parent / "protobuf" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{__package__}.{name}", file)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(f"{file} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -143,30 +143,30 @@ def _read_cell(data: bytes, position: int) -> tuple[Cell, int]:
         raise ValueError(f"tag {data[position]} where a cell's name must be")
     name, position = _sized(data, position + 1)
     value_bytes = time_bytes = op_bytes = b""
-    if data[position] == _VALUE:
+    tag = data[position]
+    if tag == _VALUE:
         value_bytes, position = _sized(data, position + 1)
-    if data[position] == _OP:
+        tag = data[position]
+    if tag == _OP:
         op_bytes = data[position + 1 : position + 2]
         position += 2
-    if data[position] == _TIMESTAMP:
+        tag = data[position]
+    if tag == _TIMESTAMP:
         time_bytes = data[position + 1 : position + 9]
         position += 9
-    if data[position] != _CELL_CRC:
-        raise ValueError(f"tag {data[position]} where the cell's checksum must be")
+        tag = data[position]
+    if tag != _CELL_CRC:
+        raise ValueError(f"tag {tag} where the cell's checksum must be")
     if data[position + 1] != crc8(name + value_bytes + time_bytes + op_bytes):
         raise ValueError(f"the checksum of cell {name!r} is wrong")
-    cell = Cell(
-        name.decode(),
-        decode_value(value_bytes) if value_bytes else None,
-        int(_int64.unpack(time_bytes)[0]) if time_bytes else None,
-        CellOp(op_bytes[0]) if op_bytes else None,
-    )
-    return cell, position + 2
+    value = decode_value(value_bytes) if value_bytes else None
+    timestamp = int.from_bytes(time_bytes, "little", signed=True) if time_bytes else None
+    return Cell(name.decode(), value, timestamp, CellOp(op_bytes[0]) if op_bytes else None), position + 2
 
 
 def _sized(data: bytes, position: int) -> tuple[bytes, int]:
-    (size,) = _length.unpack_from(data, position)
-    end = position + 4 + size
+    start = position + 4
+    end = start + int.from_bytes(data[position:start], "little")
     if end > len(data):
         raise IndexError(end)
-    return data[position + 4 : end], end
+    return data[start:end], end

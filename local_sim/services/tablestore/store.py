@@ -177,7 +177,7 @@ class TablestoreStore:
     async def write(self, operation: Callable[[WriteSession], _T]) -> _T:
         """Run `operation` on the writer's thread; return its result once it is committed.
 
-        An operation that raises a `TablestoreError` must not have written anything.
+        An operation that raises a `TablestoreError` must not have changed a row; a number of a sequence may be lost.
         """
         return await self._commits.submit(lambda: operation(self._write_session))
 

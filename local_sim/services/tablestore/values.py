@@ -59,8 +59,8 @@ def decode_value(data: bytes) -> KeyValue | None:
 def _decode(kind: int, payload: bytes) -> KeyValue | None:
     if kind == _STRING:
         return _sized(payload).decode()
-    if kind == _INTEGER:
-        return int(_int64.unpack(payload)[0])
+    if kind == _INTEGER and len(payload) == 8:
+        return int.from_bytes(payload, "little", signed=True)
     if kind == _BLOB:
         return _sized(payload)
     if kind == _DOUBLE:
@@ -79,7 +79,7 @@ def _decode(kind: int, payload: bytes) -> KeyValue | None:
 
 
 def _sized(payload: bytes) -> bytes:
-    (size,) = _length.unpack_from(payload)
+    size = int.from_bytes(payload[:4], "little")
     if size != len(payload) - 4:
         raise ValueError(f"length {size} where {len(payload) - 4} bytes follow")
     return payload[4:]
