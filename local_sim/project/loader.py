@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from . import rules
@@ -40,6 +41,7 @@ def load_project(root: Path | None = None, *, environment: Mapping[str, str] | N
     if not template.is_file():
         return Project(folder, settings)
     functions = load_template(template, os.environ if environment is None else environment)
+    functions = {name: _stood_in(function, folder, settings) for name, function in functions.items()}
     return Project(folder, settings, functions)
 
 
@@ -47,7 +49,7 @@ def read_settings(folder: Path) -> Settings:
     """Read `[tool.local-sim]` of the folder's pyproject.toml; all defaults when there is none. Raises ProjectError."""
     table = _settings_table(folder) or {}
     file = folder / "pyproject.toml"
-    known = {"flows", "template", "setup", "environment", "errors"}
+    known = {"flows", "template", "setup", "environment", "errors", "code"}
     for key in ("flows", "template", "setup"):
         if not isinstance(table.get(key, ""), str):
             raise ProjectError(f"{file}: [tool.local-sim] {key} must be text, not {table[key]!r}")
@@ -55,17 +57,28 @@ def read_settings(folder: Path) -> Settings:
     if not isinstance(extra, dict) or not all(isinstance(value, str) for value in extra.values()):
         raise ProjectError(f"{file}: [tool.local-sim] environment must be a table of texts")
     chosen = {key: value for key, value in table.items() if key in known and isinstance(value, str)}
-    return Settings(**chosen, environment=extra, errors=_declared_errors(table.get("errors", {}), file))
+    errors = _lists(table.get("errors", {}), file, "errors", "error names")
+    code = _lists(table.get("code", {}), file, "code", "source folders")
+    return Settings(**chosen, environment=extra, errors=errors, code=code)
 
 
-def _declared_errors(table: object, file: Path) -> dict[str, tuple[str, ...]]:
-    """Return `[tool.local-sim.errors]`: the names of the typed errors a function may raise."""
+def _lists(table: object, file: Path, key: str, what: str) -> dict[str, tuple[str, ...]]:
+    """Return `[tool.local-sim.<key>]`, a table of lists of texts."""
     if not isinstance(table, dict):
-        raise ProjectError(f"{file}: [tool.local-sim] errors must be a table of lists of error names")
-    for function, names in table.items():
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ProjectError(f"{file}: [tool.local-sim.errors] {function} must be a list of error names")
-    return {function: tuple(names) for function, names in table.items()}
+        raise ProjectError(f"{file}: [tool.local-sim] {key} must be a table of lists of {what}")
+    for name, texts in table.items():
+        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+            raise ProjectError(f"{file}: [tool.local-sim.{key}] {name} must be a list of {what}")
+    return {name: tuple(texts) for name, texts in table.items()}
+
+
+def _stood_in(function: Function, root: Path, settings: Settings) -> Function:
+    """Return the function with the source folders that stand in for its code folder, if any are named for it."""
+    for built, sources in settings.code.items():
+        if (root / built).resolve() == function.code:
+            code, *beside = [(root / source).resolve() for source in sources]
+            return replace(function, code=code, beside=tuple(beside))
+    return function
 
 
 def _settings_table(folder: Path) -> dict[str, object] | None:

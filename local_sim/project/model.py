@@ -15,7 +15,8 @@ class Function:
     """One fc3 function of s.yaml. `timeout` and `initializer_timeout` are seconds, `memory` is MB, `code` an
     absolute path.
 
-    `unresolved` holds the environment variables whose value is known only in the cloud.
+    `beside` are further folders whose content lies at the root of the code: source folders that stand in for a built
+    one ([tool.local-sim] code). `unresolved` holds the environment variables whose value is known only in the cloud.
     """
 
     name: str
@@ -33,12 +34,14 @@ class Function:
     initializer: str | None = None
     initializer_timeout: int = 3
     max_async_retries: int = 3
+    beside: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`[tool.local-sim]` of pyproject.toml. `environment` is set for handlers offline only, `{data}` meaning the
-    data folder; `errors` names the typed errors each function may raise, for the checker.
+    data folder; `errors` names the typed errors each function may raise, for the checker; `code` names the source
+    folders that stand in for a built code folder of s.yaml, so that offline runs need no build.
     """
 
     flows: str = "flows"
@@ -46,6 +49,7 @@ class Settings:
     setup: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

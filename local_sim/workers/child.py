@@ -30,7 +30,7 @@ def main(descriptor: int) -> None:
 def _load(channel: socket.socket, message: dict[str, Any]) -> contract.Instance | None:
     spec = contract.Spec(**message)
     os.chdir(spec.code)
-    sys.path.insert(0, spec.code)
+    sys.path[:0] = [spec.code, *spec.beside]
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s [%(levelname)s] %(message)s")
     try:
         instance = contract.Instance(spec)

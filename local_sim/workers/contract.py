@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace, TracebackType
@@ -26,7 +26,10 @@ Handler = Callable[[bytes, object], object]
 
 @dataclass(frozen=True)
 class Spec:
-    """What a worker must know of a function; sent to child processes as JSON. Seconds and MB."""
+    """What a worker must know of a function; sent to child processes as JSON. Seconds and MB.
+
+    `beside` are folders whose content lies at the root of the code too.
+    """
 
     name: str
     handler: str
@@ -36,6 +39,7 @@ class Spec:
     timeout: int
     region: str = ""
     initializer: str | None = None
+    beside: tuple[str, ...] = ()
 
 
 class NotLoadable(Exception):
@@ -79,24 +83,30 @@ class Context:
         return json.dumps(vars(self), default=lambda value: getattr(value, "__dict__", str(value)))
 
 
-def load_handler(code: str, handler: str) -> Handler:
-    """Import `file.function` below the folder `code`; `dir/file.function` and `dir.file.function` both work.
+def load_handler(code: str, handler: str, beside: Sequence[str] = ()) -> Handler:
+    """Import `file.function` below the folder `code`, or below one of `beside`; `dir/file.function` and
+    `dir.file.function` both work.
 
-    The folder must be on sys.path already. Raises NotLoadable with the missing name.
+    The folders must be on sys.path already. Raises NotLoadable with the missing name.
     """
     module_name, _, function_name = handler.replace("/", ".").rpartition(".")
     if not module_name or not function_name:
         raise NotLoadable(code, "a handler is written file.function")
-    file = Path(code, *module_name.split("."))
-    shown = str(file.with_suffix(".py"))
-    if not file.with_suffix(".py").is_file() and not (file / "__init__.py").is_file():
+    folder = next((folder for folder in (code, *beside) if _holds(folder, module_name)), None)
+    shown = str(Path(folder or code, *module_name.split(".")).with_suffix(".py"))
+    if folder is None:
         raise NotLoadable(shown, "there is no such file")
-    module = _import(module_name, code, shown)
+    module = _import(module_name, folder, shown)
     function = getattr(module, function_name, None)
     if not callable(function):
         what = "is not callable" if hasattr(module, function_name) else "is not defined"
         raise NotLoadable(shown, f"{function_name!r} {what} there")
     return function  # type: ignore[no-any-return]
+
+
+def _holds(folder: str, module_name: str) -> bool:
+    file = Path(folder, *module_name.split("."))
+    return file.with_suffix(".py").is_file() or (file / "__init__.py").is_file()
 
 
 def _import(name: str, code: str, shown: str) -> ModuleType:
@@ -208,8 +218,10 @@ class Instance:
     def __init__(self, spec: Spec) -> None:
         """Import the handler and the initializer. Raises NotLoadable."""
         self.spec = spec
-        self._handler = load_handler(spec.code, spec.handler)
-        self._initializer: Any = load_handler(spec.code, spec.initializer) if spec.initializer else None
+        self._handler = load_handler(spec.code, spec.handler, spec.beside)
+        self._initializer: Any = None
+        if spec.initializer:
+            self._initializer = load_handler(spec.code, spec.initializer, spec.beside)
         self._warned = False
 
     def call(self, event: bytes, request_id: str) -> Answer:

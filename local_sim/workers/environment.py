@@ -78,4 +78,5 @@ def spec_of(function: Function) -> Spec:
         timeout=function.timeout,
         region=function.region,
         initializer=function.initializer,
+        beside=tuple(str(folder) for folder in function.beside),
     )

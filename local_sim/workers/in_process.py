@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -92,7 +92,7 @@ class InProcessWorker:
     @contextlib.contextmanager
     def _borrowed(self, function: Function) -> Iterator[None]:
         variables = self._environment.build(function)
-        with borrowed_environment(variables), _MODULES.active(function.code):
+        with borrowed_environment(variables), _MODULES.active(function.code, function.beside):
             yield
 
 
@@ -127,20 +127,21 @@ class _Modules:
         self._baseline: frozenset[str] = frozenset()
 
     @contextlib.contextmanager
-    def active(self, code: Path) -> Iterator[None]:
-        """Put `code` first on sys.path, and its modules in place, until the block ends."""
+    def active(self, code: Path, beside: Sequence[Path] = ()) -> Iterator[None]:
+        """Put `code` and `beside` first on sys.path, and the modules of `code` in place, until the block ends."""
         if code != self._active:
             self._leave()
             self._baseline = frozenset(sys.modules)
             sys.modules.update(self._stash.pop(code, {}))
             self._active = code
-        entry = str(code)
-        sys.path.insert(0, entry)
+        entries = [str(code), *map(str, beside)]
+        sys.path[:0] = entries
         try:
             yield
         finally:
-            with contextlib.suppress(ValueError):
-                sys.path.remove(entry)
+            for entry in entries:
+                with contextlib.suppress(ValueError):
+                    sys.path.remove(entry)
 
     def _leave(self) -> None:
         if self._active is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import pkgutil
 import subprocess
 import sys
@@ -11,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import fc_handlers
 import functions
+from functions.entry import fc_handlers
 from local_sim.project import load_project
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +22,8 @@ DEAR = ("openai", "oss2", "tablestore", "pypdf", "docx", "bs4", "httpx", "lxml",
 
 def test_loading_every_handler_imports_nothing_dear() -> None:
     code = "import json, sys, fc_handlers; print(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'functions/entry'}"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
     assert loaded.isdisjoint(DEAR)
 

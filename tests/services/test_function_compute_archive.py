@@ -97,3 +97,15 @@ def test_a_snapshot_does_not_follow_the_project(tmp_path: Path) -> None:
     taken = CodeStore(tmp_path / "store").snapshot(CodePackage(project, "0", 0))
     (project / "index.py").write_text("x = 2")
     assert (taken.folder / "index.py").read_text() == "x = 1"
+
+
+def test_folders_are_packed_into_one_and_the_first_counts(tmp_path: Path) -> None:
+    from local_sim.services.function_compute.records import CodePackage
+
+    for folder, text in (("a", "1"), ("b", "2")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "same.py").write_text(text, encoding="utf-8")
+        (tmp_path / folder / f"{folder}.py").write_text(text, encoding="utf-8")
+    taken = CodeStore(tmp_path / "store").snapshot(CodePackage(tmp_path / "a", "0", 0), [tmp_path / "b"])
+    found = {path.name: path.read_text(encoding="utf-8") for path in taken.folder.iterdir()}
+    assert found == {"a.py": "1", "b.py": "2", "same.py": "1"}

@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from local_sim.services.oss.checksums import crc64
@@ -49,11 +50,11 @@ class CodeStore:
             return kept.read_bytes()
         return pack_folder(package.folder)
 
-    def snapshot(self, package: CodePackage) -> CodePackage:
-        """Return a package that later changes of a project's folder do not reach."""
+    def snapshot(self, package: CodePackage, beside: Sequence[Path] = ()) -> CodePackage:
+        """Return a package that later changes of a project's folders do not reach."""
         if self._folder in package.folder.parents:
             return package
-        return self.add(pack_folder(package.folder))
+        return self.add(pack_folder(package.folder, *beside))
 
     def _unpack(self, archive: bytes, target: Path) -> None:
         staging = target.with_name(f"{target.name}.{os.getpid()}.new")
@@ -67,18 +68,28 @@ class CodeStore:
             shutil.rmtree(staging, ignore_errors=True)
 
 
-def pack_folder(folder: Path) -> bytes:
-    """Return a ZIP of a folder, the same bytes for the same files; caches and tools' folders are left out."""
+def pack_folder(*folders: Path) -> bytes:
+    """Return a ZIP of what lies in the folders, the same bytes for the same files; where two hold a file of one name
+    the first counts. Caches and tools' folders are left out.
+    """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.rglob("*")):
+        for inner, path in sorted(_files(folders).items()):
+            # A fixed date: the checksum must say whether the code changed, nothing else.
+            entry = zipfile.ZipInfo(inner.as_posix(), (1980, 1, 1, 0, 0, 0))
+            entry.external_attr = (path.stat().st_mode & 0xFFFF) << 16
+            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _files(folders: Sequence[Path]) -> dict[Path, Path]:
+    found: dict[Path, Path] = {}
+    for folder in folders:
+        for path in folder.rglob("*"):
             inner = path.relative_to(folder)
             if path.is_file() and not path.is_symlink() and not _SKIPPED.intersection(inner.parts):
-                # A fixed date: the checksum must say whether the code changed, nothing else.
-                entry = zipfile.ZipInfo(inner.as_posix(), (1980, 1, 1, 0, 0, 0))
-                entry.external_attr = (path.stat().st_mode & 0xFFFF) << 16
-                archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return packed.getvalue()
+                found.setdefault(inner, path)
+    return found
 
 
 def _extract(data: bytes, folder: Path, limit: int) -> None:

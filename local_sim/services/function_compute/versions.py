@@ -33,7 +33,7 @@ class VersionActions:
         version = dataclasses.replace(
             record,
             document=document,
-            code=self._code.snapshot(record.code),
+            code=self._code.snapshot(record.code, function.beside),
             version=self._store.next_version(record.name),
             description=fields.description,
             created_ms=now,
