@@ -75,7 +75,8 @@ def test_the_documented_codes(client: Client) -> None:
 
 
 def test_a_bad_definition_says_where(client: Client) -> None:
-    text = "Type: StateMachine\nSpecVersion: v1\nName: g\nStartAt: Nowhere\nStates:\n  - {Type: Pass, Name: A, End: true}\n"
+    head = "Type: StateMachine\nSpecVersion: v1\nName: g\nStartAt: Nowhere\n"
+    text = head + "States:\n  - {Type: Pass, Name: A, End: true}\n"
     with pytest.raises(TeaException) as refused:
         create(client, "g", definition=text)
     assert ":4:" in refused.value.message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from urllib.parse import quote, urlencode
 
@@ -181,10 +182,9 @@ def test_paging_tokens_come_back(key: list[str | int]) -> None:
 
 @given(st.text(max_size=60))
 def test_foreign_paging_tokens_are_invalid_arguments(text: str) -> None:
-    try:
-        assert read_token(text, str) is None or isinstance(read_token(text, str), tuple)
-    except InvalidArgument as error:
-        assert error.parameter == "NextToken"
+    with contextlib.suppress(InvalidArgument):
+        key = read_token(text, str)
+        assert key is None or [type(part) for part in key] == [str]
 
 
 @given(st.integers(0, 253_000_000_000_000))
