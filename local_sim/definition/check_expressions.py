@@ -11,7 +11,6 @@ from local_sim.expression import (
     Compare,
     EvaluationError,
     ExecutionInfo,
-    ExpressionSyntaxError,
     Literal,
     Logic,
     Node,
@@ -19,7 +18,7 @@ from local_sim.expression import (
     Position,
     Scope,
     Unary,
-    compile_expression,
+    call_function,
     unparse,
     walk,
 )
@@ -203,11 +202,9 @@ def _argument_problems(call: Call) -> list[str]:
 
 def _failure_of(call: Call) -> list[str]:
     """Run a call whose arguments are constants and return why it fails."""
+    values = [part.value for part in call.arguments if isinstance(part, Literal)]
     try:
-        compile_expression(unparse(call)).evaluate(Scope(ExecutionInfo("", {})))
+        call_function(call.name, Scope(ExecutionInfo("", {})), values)
     except EvaluationError as error:
         return [error.reason]
-    except ExpressionSyntaxError:
-        # A constant that unparses beyond the nesting limit; the expression itself was accepted.
-        return []
     return []

@@ -24,6 +24,7 @@ from .errors import (
     TooDeepError,
     UnknownNameError,
 )
+from .evaluators import call_function
 from .nodes import Call, Compare, Literal, Logic, Node, Path, Unary, walk
 from .parser import parse_condition, parse_expression
 from .position import Position
@@ -63,6 +64,7 @@ __all__ = [
     "TooDeepError",
     "Unary",
     "UnknownNameError",
+    "call_function",
     "compile_condition",
     "compile_expression",
     "compile_template",

@@ -44,20 +44,20 @@ def compile_node(node: Node, text: str, roots: frozenset[str]) -> Evaluator:
 
 
 def _call(node: Call, arguments: tuple[Evaluator, ...]) -> Evaluator:
-    function = FUNCTIONS[node.name]
+    name = node.name
+    return lambda scope: call_function(name, scope, [argument(scope) for argument in arguments])
 
-    def run(scope: Scope) -> Json:
-        values = [argument(scope) for argument in arguments]
-        try:
-            return function(scope, *values)
-        except RecursionError:
-            raise EvaluationError(f"{node.name}: the value is nested too deep") from None
-        except UnicodeEncodeError:
-            raise EvaluationError(f"{node.name}: the text holds half of a surrogate pair") from None
-        except ValueError as error:  # Python refuses to write whole numbers of more than 4,300 digits (A48)
-            raise EvaluationError(f"{node.name}: {error}") from None
 
-    return run
+def call_function(name: str, scope: Scope, values: list[Json]) -> Json:
+    """Run a built-in function on values. Raises EvaluationError (A08)."""
+    try:
+        return FUNCTIONS[name](scope, *values)
+    except RecursionError:
+        raise EvaluationError(f"{name}: the value is nested too deep") from None
+    except UnicodeEncodeError:
+        raise EvaluationError(f"{name}: the text holds half of a surrogate pair") from None
+    except ValueError as error:  # Python refuses to write whole numbers of more than 4,300 digits (A48)
+        raise EvaluationError(f"{name}: {error}") from None
 
 
 def as_bool(value: Json, node: Node) -> bool:

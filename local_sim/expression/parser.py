@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 from .errors import ArityError, ExpressionSyntaxError, TooDeepError, UnknownNameError
 from .lexer import Lexer, Token
@@ -20,8 +21,12 @@ _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
 _OPERATOR_WORDS = {"and": "&&", "or": "||", "not": "!", "is": "==", "eq": "=="}
 
 
+@lru_cache(maxsize=2_048)
 def parse_expression(text: str) -> Node:
-    """Parse what may stand behind a `.$` key: a path, a call or a literal. Raises ExpressionSyntaxError."""
+    """Parse what may stand behind a `.$` key: a path, a call or a literal. Raises ExpressionSyntaxError.
+
+    Trees are shared between equal texts; nobody changes one.
+    """
     return _Parser(text, in_condition=False).whole()
 
 
