@@ -132,8 +132,7 @@ def __getattr__(name: str) -> object:
     return value
 
 
-__all__ = [
-    "SCHEMA_VERSION",
+__all__ = [  # noqa: RUF022 (plain order, so that a test can check it)
     "BlobDamaged",
     "BlobError",
     "BlobInfo",
@@ -169,6 +168,7 @@ __all__ = [
     "ProbeMissing",
     "ProbeVerdict",
     "RealClock",
+    "SCHEMA_VERSION",
     "Saga",
     "SagaError",
     "SagaReport",

@@ -29,6 +29,16 @@ PINS = Versions("1", "2", "3", "4")
 MOST_TRIES = 60
 
 
+class Refused(Exception):
+    """The other side said no; nothing happened."""
+
+    effect_applied = False
+
+
+class Broken(Exception):
+    """The other side did it, and its answer was lost."""
+
+
 @dataclass
 class Story:
     """One task: begin, one step of `kind`, its compensation of `undo_kind`. `wires` gives each process its wire."""
@@ -45,6 +55,8 @@ class Story:
     people: int = 0
     processes: int = 0
     last_wire: Any = None
+    # For each call of the other side: None, "refuse" (nothing happens) or "break" (it happens, the answer is lost).
+    mishaps: Callable[[], str | None] = lambda: None
     unwinding: bool = False
 
     def tell(self) -> Ledger:
@@ -57,7 +69,11 @@ class Story:
                 self.clock.sleep(3_700)  # past the lease and the greatest skew
             except OutcomeUncertain as error:
                 self._person(error, Direction.FORWARD)
+            except (Refused, Broken):
+                self.clock.sleep(1)
             except CompensationFailed as error:
+                if isinstance(error.error, (Refused, Broken)):
+                    continue
                 if not isinstance(error.error, OutcomeUncertain):
                     raise
                 uncertain = error.error
@@ -72,6 +88,8 @@ class Story:
     def check(self, ledger: Ledger) -> None:
         """Each effect took place exactly once, and the record says so."""
         assert self.outside.effects == ["do", "undo"], self.outside.effects
+        if EffectKind.UNDECLARED not in (self.kind, self.undo_kind):
+            assert self.people == 0
         rows = {row.direction: row for row in ledger.rows(self.task)}
         assert rows[Direction.FORWARD].state == "compensated"
         assert rows[Direction.COMPENSATE].state == "done"
@@ -104,11 +122,20 @@ class Story:
     def _do(self, context: StepContext) -> Any:
         if self.completes_compensation:
             context.compensation(Compensation("undo", 2, kind=self.undo_kind))
-        return self.outside.apply("do", context.idempotency_key if self.kind.keyed else None, {"n": 1})
+        return self._call("do", context.idempotency_key if self.kind.keyed else None, {"n": 1})
 
     def _undo(self, context: CompensationContext) -> Any:
         assert context.arguments == (2 if self.completes_compensation else 1)
-        return self.outside.apply("undo", context.idempotency_key if self.undo_kind.keyed else None, "undone")
+        return self._call("undo", context.idempotency_key if self.undo_kind.keyed else None, "undone")
+
+    def _call(self, name: str, key: str | None, result: Any) -> Any:
+        mishap = self.mishaps()
+        if mishap == "refuse":
+            raise Refused
+        answer = self.outside.apply(name, key, result)
+        if mishap == "break":
+            raise Broken
+        return answer
 
     def _probe(self, context: StepContext) -> Probe:
         return Probe.applied({"n": 1}) if "do" in self.outside.effects else Probe.not_applied()

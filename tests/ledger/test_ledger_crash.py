@@ -17,8 +17,8 @@ IDEMPOTENT, PROBED, LOCAL, UNDECLARED = (
     EffectKind.LOCAL,
     EffectKind.UNDECLARED,
 )
-# Kind of the effect, kind of its compensation, whether the effect completes its compensation, how many crashes in a row,
-# and how many distinct crash points must come out (where the tree of three crashes in a row is larger, it is cut there).
+# Kind of the effect, kind of its compensation, whether the effect completes the latter, how many crashes in a row,
+# and how many distinct crash points must come out (a larger tree of three crashes in a row is cut there).
 TALES = [
     (IDEMPOTENT, IDEMPOTENT, True, 2, 120),
     (PROBED, PROBED, True, 2, 120),

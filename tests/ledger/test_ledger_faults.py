@@ -46,6 +46,7 @@ def run_once(wire: DirectWire, seed: int) -> tuple[int, int]:
         skews=lambda number: skews[number],
         completes_compensation=rng.random() < 0.5,
         begins=rng.random() < 0.3,
+        mishaps=lambda: rng.choice(("refuse", "break", None, None, None, None)),
     )
     try:
         story.tell()
