@@ -18,13 +18,15 @@ class Report:
 
     def answer(self, task_id: int, content: tuple[Json, ...] | None) -> Ignored:
         """Return the answer to a further report on the task."""
-        same = content is not None and self.content is not None and _text(content) == _text(self.content)
-        return Ignored(self.reason, task_id, same=same)
+        return Ignored(self.reason, task_id, same=content is not None and _same(content, self.content))
 
 
-def _text(content: tuple[Json, ...]) -> str:
-    # As text, because Python holds 1 and True for equal.
-    return json.dumps(content, sort_keys=True)
+def _same(content: tuple[Json, ...], first: tuple[Json, ...] | None) -> bool:
+    # As text, because Python holds 1 and True for equal; what cannot be written is like nothing.
+    try:
+        return json.dumps(content, sort_keys=True) == json.dumps(first, sort_keys=True)
+    except (RecursionError, TypeError, ValueError):
+        return False
 
 
 def content_of(event: object) -> tuple[Json, ...] | None:

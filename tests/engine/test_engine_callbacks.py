@@ -326,3 +326,11 @@ def test_an_express_flow_has_no_callback_modes(mode: str) -> None:
     run = simulate(waiting(mode=mode), limits=Limits().express())
     assert (run.error, len(run.calls())) == ("FnF.RuntimeError", 0)
     assert mode in run.cause
+
+
+def test_a_second_report_that_is_no_json_is_refused_like_any_other() -> None:
+    run, task_id = _closed_by("report")
+    deep: Any = 0
+    for _ in range(100_000):
+        deep = [deep]
+    assert run.execution.handle(CallbackSucceeded(2, task_id, deep)) == [Ignored(Reason.ALREADY_REPORTED, task_id)]
