@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sqlite3
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -82,29 +83,43 @@ class LocalCloud:
     def close(self) -> None:
         """Stop the services; safe to call twice."""
         with self._lock:
-            if self._services is not None:
-                self._services.stop()
-                self._services = None
-            for store in self._stores:
-                store.close()
-            self._stores.clear()
-            self._environment = None
+            self._stop()
             if self._temporary is not None:
                 self._temporary.cleanup()
 
+    def _stop(self) -> None:
+        if self._services is not None:
+            self._services.stop()
+            self._services = None
+        for store in self._stores:
+            store.close()
+        self._stores.clear()
+        self._environment = None
+
     def _start(self) -> dict[str, str]:
+        from local_sim.services.errors import ServiceError
+        from local_sim.services.oss import OssError
+        from local_sim.services.sqlite import SchemaTooNew
+
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            return self._serve()
+        except OSError as error:
+            self._stop()
+            raise CloudError(f"the data folder {self.folder} cannot be used: {error.strerror or error}") from None
+        except (ServiceError, OssError, SchemaTooNew, sqlite3.Error) as error:
+            self._stop()
+            raise CloudError(f"the local services cannot start: {error}") from error
+
+    def _serve(self) -> dict[str, str]:
         from local_sim.clock import RealClock
         from local_sim.services import oss, tablestore
         from local_sim.services.host import Services
 
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            objects = oss.OssStore(self.folder / "oss")
-            self._stores.append(objects)
-            tables = tablestore.TablestoreStore(self.folder / "tablestore.sqlite")
-            self._stores.append(tables)
-        except OSError as error:
-            raise CloudError(f"the data folder {self.folder} cannot be used: {error.strerror or error}") from None
+        objects = oss.OssStore(self.folder / "oss")
+        self._stores.append(objects)
+        tables = tablestore.TablestoreStore(self.folder / "tablestore.sqlite")
+        self._stores.append(tables)
         services = Services()
         services.add("tablestore", tablestore.create_app(tables), port=self._ports["tablestore"])
         services.add("oss", oss.create_app(objects, credentials=None, clock=RealClock()), port=self._ports["oss"])

@@ -134,8 +134,10 @@ def execute(
     command: Annotated[list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments.")],
     data: DataOption = None,
     project: ProjectOption = None,
+    tablestore_port: Annotated[int, typer.Option(help="Port of Tablestore (default: a free one).")] = 0,
+    oss_port: Annotated[int, typer.Option(help="Port of OSS (default: a free one).")] = 0,
 ) -> int:
     """Run a command while Tablestore and OSS are up, with their endpoints in its environment."""
     from .execute import exec_command
 
-    return exec_command(command, data, project)
+    return exec_command(command, data, project, (tablestore_port, oss_port))

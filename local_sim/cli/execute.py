@@ -19,13 +19,16 @@ class CommandNotFound(LocalSimError):
     """The command to run does not exist or may not be run."""
 
 
-def exec_command(command: Sequence[str], data: Path | None, project: Path | None) -> int:
-    """Run a command beside the services and return its exit status, 128 + N when signal N ended it."""
+def exec_command(command: Sequence[str], data: Path | None, project: Path | None, ports: tuple[int, int]) -> int:
+    """Run a command beside the services and return its exit status, 128 + N when signal N ended it.
+
+    `ports` are those of Tablestore and OSS, 0 for free ones.
+    """
     chosen = choose_project(project)
     folder = choose_data(data, chosen)
     lock = FolderLock(folder)
     try:
-        with LocalCloud(chosen, folder) as cloud:
+        with LocalCloud(chosen, folder, tablestore_port=ports[0], oss_port=ports[1]) as cloud:
             return _run(command, {**os.environ, **cloud.environment})
     finally:
         lock.release()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,13 @@ def test_a_data_folder_that_cannot_be_made(
     (folder / "file").write_text("", encoding="ascii")
     arguments = [command[0], "--data", "file/data", *command[1:]]
     assert "file/data cannot be used: Not a directory" in refused(capsys, *arguments)
+
+
+def test_a_port_in_use_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        message = refused(capsys, "exec", "--oss-port", str(port), "--", "true")
+    assert f"127.0.0.1:{port} is in use" in message
 
 
 def test_help_is_no_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
