@@ -142,7 +142,10 @@ class AsyncQueue:
         await asyncio.gather(*self._running, return_exceptions=True)
 
     def _schedule(self, task: TaskRecord) -> None:
-        self._alarms.set(task.due_ms, lambda: self._spawn(self._attempt(task.function, task.task_id)))
+        if task.due_ms <= self._outside.now_ms():
+            self._spawn(self._attempt(task.function, task.task_id))
+        else:
+            self._alarms.set(task.due_ms, lambda: self._spawn(self._attempt(task.function, task.task_id)))
 
     def _spawn(self, work: Awaitable[None]) -> None:
         running = asyncio.ensure_future(self._guarded(work))
