@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         VersionsDiffer,
         WrongSchemaVersion,
     )
+    from ledger.figures import DEFAULT_LIMITS, Figures, StuckStep, TaskHistory, figures_of
     from ledger.model import (
         Compensation,
         Direction,
@@ -101,6 +102,7 @@ _HOMES = {
         "VersionsDiffer",
         "WrongSchemaVersion",
     ),
+    "figures": ("DEFAULT_LIMITS", "Figures", "StuckStep", "TaskHistory", "figures_of"),
     "model": (
         "Compensation",
         "Direction",
@@ -146,8 +148,10 @@ __all__ = [  # noqa: RUF022 (plain order, so that a test can check it)
     "CompensationFailed",
     "Credentials",
     "CredentialsSource",
+    "DEFAULT_LIMITS",
     "Direction",
     "EffectKind",
+    "Figures",
     "FingerprintDiffers",
     "InvalidArgument",
     "InvalidKey",
@@ -181,8 +185,10 @@ __all__ = [  # noqa: RUF022 (plain order, so that a test can check it)
     "StepResult",
     "StepRow",
     "StoreRefused",
+    "StuckStep",
     "TableMissing",
     "TaskEntry",
+    "TaskHistory",
     "TaskRecord",
     "TooLarge",
     "Transition",
@@ -195,6 +201,7 @@ __all__ = [  # noqa: RUF022 (plain order, so that a test can check it)
     "WrongSchemaVersion",
     "canonical",
     "environment_credentials",
+    "figures_of",
     "fingerprint",
     "provision",
 ]

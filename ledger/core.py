@@ -16,7 +16,8 @@ from ledger.client import tablestore_client
 from ledger.clock import Clock, RealClock
 from ledger.context import StepContext
 from ledger.errors import NotUncertain, StepBusy
-from ledger.keys import check_part, check_task_id, step_key
+from ledger.figures import TaskHistory
+from ledger.keys import STEP_PREFIX, UNWIND_PREFIX, check_part, check_task_id, step_key
 from ledger.lease import LeaseKeeper
 from ledger.model import Direction, Probe, StepRequest, StepResult, StepRow, Transition, Versions
 from ledger.protocol import gone
@@ -41,6 +42,7 @@ from ledger.tasks import TaskEntry, TaskRecord, Tasks
 
 # Everything that begins with "step/": "0" is the character after "/".
 _STEPS = Column("step/", "step0")
+_STEPS_AND_UNWINDS = Column("step/", "unwind0")
 _opened: dict[tuple[int, LedgerSettings, CredentialsSource], Ledger] = {}
 _opening = threading.Lock()
 
@@ -191,13 +193,20 @@ class Ledger:
 
     def rows(self, task_id: str) -> list[StepRow]:
         """Return every step and compensation of a task, in the order of first claim by the store's clock."""
-        lines = [line for row in self._stored(task_id) for line in step_rows(decode_step(row))]
-        return [line for _, line in sorted(lines, key=lambda item: (item[0], item[1].started_ms))]
+        return _lines(self._stored(task_id))
 
     def transitions(self, task_id: str) -> list[Transition]:
         """Return every change of state of a task, oldest first by the store's clock."""
-        found = [change for row in self._stored(task_id) for change in decode_transitions(row)]
-        return sorted(found, key=lambda change: (change.timestamp, change.epoch))
+        return _changes(self._stored(task_id))
+
+    def history(self, task_id: str) -> TaskHistory:
+        """Return rows, transitions and skipped repeats of a task by one scan."""
+        self._ready()
+        check_task_id(task_id)
+        stored = list(self._store.scan(task_id, _STEPS_AND_UNWINDS))
+        steps = [row for row in stored if row.key.entry.startswith(STEP_PREFIX)]
+        repeats = sum(int(row.columns["skipped"]) for row in stored if row.key.entry.startswith(UNWIND_PREFIX))
+        return TaskHistory(task_id, tuple(_lines(steps)), tuple(_changes(steps)), repeats)
 
     def stored_result(
         self, task_id: str, workflow_version: str, step: str, value_of: Direction = Direction.FORWARD
@@ -233,3 +242,13 @@ class Ledger:
         if not self._checked:
             check_schema(self._store)
             self._checked = True
+
+
+def _lines(stored: list[StoredRow]) -> list[StepRow]:
+    lines = [line for row in stored for line in step_rows(decode_step(row))]
+    return [line for _, line in sorted(lines, key=lambda item: (item[0], item[1].started_ms))]
+
+
+def _changes(stored: list[StoredRow]) -> list[Transition]:
+    found = [change for row in stored for change in decode_transitions(row)]
+    return sorted(found, key=lambda change: (change.timestamp, change.epoch))

@@ -22,7 +22,7 @@ class Verdict(Enum):
 
 # Raised before a single byte was sent.
 _NOT_SENT = frozenset({"NewConnectionError", "ConnectTimeoutError", "NameResolutionError", "MaxRetryError"})
-# The service says "not now"; whether it can say so after applying is not known, so they count as ambiguous (L02).
+# The service says "not now"; whether it can say so after applying is not known, so they count as ambiguous (L01).
 _THROTTLED = frozenset(
     {
         "OTSRowOperationConflict",

@@ -14,6 +14,7 @@ MAX_KEY_BYTES = 1024
 RESERVED_PREFIX = "stepkeeper:"
 TASK_ENTRY = "task"
 STEP_PREFIX = "step/"
+UNWIND_PREFIX = "unwind/"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class StepKey:
     def side_effect_id(self, direction: Direction = Direction.FORWARD) -> str:
         """Return the idempotency key: the same for all attempts, another one for the compensation."""
         text = "\0".join((self.task_id, self.workflow_version, self.step, direction.value))
-        return "sk-" + hashlib.sha256(text.encode()).hexdigest()[:40]
+        return "step-" + hashlib.sha256(text.encode()).hexdigest()[:40]
 
 
 def step_key(task_id: str, workflow_version: str, step: str) -> StepKey:

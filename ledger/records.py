@@ -244,7 +244,7 @@ def _line(record: StepRecord, lane: Lane, half: LaneRecord, state: str) -> StepR
         side_effect_id=record.key.side_effect_id(lane.direction),
         result_summary=_summary(half),
         started_ms=half.started_ms,
-        finished_ms=half.finished_ms,
+        finished_ms=None if record.state is lane.claimed else half.finished_ms,
         lease_until_ms=record.lease_until_ms if record.state is lane.claimed else None,
         error_type=half.error_type,
         error=half.error,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -15,12 +16,13 @@ from ledger.errors import (
     LedgerError,
     LedgerMisconfigured,
     LedgerRetryable,
+    LedgerUnavailable,
     OutcomeUncertain,
     ProbeMissing,
     UnknownCompensation,
     UnknownSavepoint,
 )
-from ledger.keys import StepKey, check_part, check_task_id, step_entry_prefix, step_key
+from ledger.keys import UNWIND_PREFIX, StepKey, check_part, check_task_id, step_entry_prefix, step_key
 from ledger.model import EffectKind, Probe, State
 from ledger.protocol import Replay, UndoStatus, undo_order
 from ledger.records import UNDO, StepRecord, decode_step
@@ -116,10 +118,22 @@ class Saga:
         else:
             outcome = undo.one_by_one(plan, stop=not continue_on_error)
         report = SagaReport(self.task_id, self.workflow_version, tuple(outcome))
+        self._note_repeats(report)
         for step in report.steps:
             if step.error is not None:
                 raise CompensationFailed(step.step, step.error, report) from step.error
         return report
+
+    def _note_repeats(self, report: SagaReport) -> None:
+        """Keep how many steps were skipped as repeats, for the figures. Nothing is written when none was."""
+        skipped = len(report.with_status(UndoStatus.SKIPPED_REPEAT))
+        if not skipped:
+            return
+        moment = self._claims.moment()
+        # A random entry per unwind: writing it twice is harmless, and no two unwinds share one.
+        key = [("task_id", self.task_id), ("entry", f"{UNWIND_PREFIX}{moment.write_id}")]
+        with contextlib.suppress(LedgerUnavailable):
+            self._store.put(self._store.table, key, {"skipped": skipped, "at_ms": moment.now_ms})
 
     def undo(self, undo: _Undo, actions: Mapping[str, Action], probes: Mapping[str, UndoProbe]) -> UndoneStep:
         """Undo one step. Raises only what concerns the whole unwind (busy, unavailable, misconfigured)."""
