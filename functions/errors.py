@@ -20,7 +20,8 @@ not, None = unknown). The ledger reads `effect_applied`: only a certain "no" let
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 __all__ = [
     "InvalidInput",
@@ -31,9 +32,13 @@ __all__ = [
     "TemporaryUpstreamError",
     "UncertainOutcome",
     "VersionMismatch",
+    "at_path",
     "describe",
     "redact",
 ]
+
+MAX_MESSAGE = 2000
+"""Characters of an error's own message."""
 
 MAX_TEXT = 600
 """Characters of a message that `describe` keeps. The whole error has to stay far below the 64 KiB of a state."""
@@ -42,15 +47,16 @@ MAX_TEXT = 600
 class StepkeeperError(Exception):
     """Root of all errors that the functions raise.
 
-    `details` holds what else is known, as JSON values; `describe` shows it, redacted.
+    `details` holds what else is known, as JSON values; `describe` shows it, redacted. The message is redacted at once:
+    it ends in the ledger, in the log and in the flow's error, whoever wrote it.
     """
 
     retryable: bool = False
     advice: str = "Look at the log of the function."
 
     def __init__(self, message: str, *, effect_applied: bool | None = None, **details: object) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = redact(message, MAX_MESSAGE)
+        super().__init__(self.message)
         self.effect_applied = effect_applied
         self.details = details
 
@@ -89,6 +95,17 @@ class InvalidInput(StepkeeperError):
         super().__init__(message, effect_applied=False, path=path, reason=reason)
         self.path = path
         self.reason = reason
+
+
+@contextmanager
+def at_path(path: str) -> Iterator[None]:
+    """Say that an `InvalidInput` of the block is about the field `path`, unless it names one itself."""
+    try:
+        yield
+    except InvalidInput as error:
+        if error.path:
+            raise
+        raise InvalidInput(error.message, path=path, reason=error.reason) from error
 
 
 class ReviewRejected(StepkeeperError):

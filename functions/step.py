@@ -165,7 +165,8 @@ def _run(call: Call[E], request: StepRequest, body: Body[E], probe: Callable[[Ca
     def effect(context: StepContext) -> Any:
         attempts.append(context)
         _log(request, context, "failed" if context.attempt > 1 else "", "claimed")
-        return body(with_context(context))
+        with _Typed():  # inside too, so that what the ledger records is redacted
+            return body(with_context(context))
 
     def ask(context: StepContext) -> Probe:
         return probe(with_context(context)) if probe else Probe.cannot_tell("no probe")

@@ -1,7 +1,7 @@
 """The entry points of all functions: FC wants `file.function` with the file at the root of the ZIP (assumption K02).
 
-This file is copied to the root of the code package (scripts/build.py). Nothing else happens here; a handler imports what
-is dear (SDKs, parsers) when it is first called.
+This file is copied to the root of the code package (scripts/build.py). Nothing else happens here; a handler imports
+what is dear (SDKs, parsers) when it is first called.
 """
 
 from functions.handlers.check_existing_result import handler as check_existing_result

@@ -6,6 +6,7 @@ from typing import Any
 
 from functions.compensations import remove_objects
 from functions.drafting import DraftRequest, provider
+from functions.errors import at_path
 from functions.material import Limits, extract
 from functions.models import DraftEvent, PayloadRef
 from functions.payloads import Payloads
@@ -46,7 +47,8 @@ def _material(call: Call[DraftEvent], payloads: Payloads) -> str:
     task = call.event.task
     if task.material is not None:
         return payloads.read_text(task.material)
-    return extract(task.name, payloads.read(task.document), Limits.of(call.settings)).text
+    with at_path("task.document"):
+        return extract(task.name, payloads.read(task.document), Limits.of(call.settings)).text
 
 
 def _result(draft: PayloadRef) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from functions.compensations import remove_objects
+from functions.errors import at_path
 from functions.material import Limits, extract
 from functions.models import MaterialEvent
 from functions.payloads import Payloads
@@ -24,8 +25,9 @@ def handler(call: Call[MaterialEvent]) -> dict[str, Any]:
     reason when the document is encrypted, empty, broken, too large or not what its name says."""
     event = call.event
     payloads = Payloads.open(call.settings)
-    data = payloads.read(event.task.document)
-    text = extract(event.task.name, data, Limits.of(call.settings)).text
+    with at_path("task.document"):
+        data = payloads.read(event.task.document)
+        text = extract(event.task.name, data, Limits.of(call.settings)).text
     material = payloads.keep(step_key("material", event, ".txt"), text.encode()).ref
     note = event.review.note.strip()
     packed = payloads.pack(note, step_key("notes", event, ".txt")).model_dump() if note else None

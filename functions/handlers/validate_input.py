@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from functions.compensations import remove_objects
-from functions.errors import InvalidInput
+from functions.errors import InvalidInput, at_path
 from functions.material import kind_of
 from functions.models import DocumentInput, PayloadRef, Pins, Task, ValidateEvent
 from functions.payloads import Payloads, object_key
@@ -43,7 +43,8 @@ def handler(call: Call[ValidateEvent]) -> dict[str, Any]:
     payloads = Payloads.open(call.settings)
     document, data = _document(payloads, given.task_id, given.document)
     name = given.document.name or document.key.rsplit("/", 1)[-1]
-    kind_of(name, data)
+    with at_path(PATH):
+        kind_of(name, data)
     pins = _pin(call, document.sha256)
     task = Task(task_id=given.task_id, name=name, title=given.title, versions=pins, document=document)
     return {"task": task.model_dump()}
@@ -54,6 +55,7 @@ def _document(payloads: Payloads, task_id: str, given: DocumentInput) -> tuple[P
         raise InvalidInput(f"{PATH}: give either uri or inline", path=PATH, reason="one of uri and inline")
     if given.inline is not None:
         data = given.inline.encode()
+        _within_limit("the inline document", data, payloads)
         return payloads.put(_inline_key(task_id, data), data), data
     return _stored(payloads, given)
 
@@ -78,15 +80,19 @@ def _stored(payloads: Payloads, given: DocumentInput) -> tuple[PayloadRef, bytes
     data = payloads.bucket.get(wanted.key, payloads.settings.document_bytes)
     if data is None:
         raise InvalidInput(f"{wanted.uri} does not exist", path=f"{PATH}.uri", reason="missing")
-    if len(data) > payloads.settings.document_bytes:
-        most = payloads.settings.document_bytes
-        raise InvalidInput(f"{wanted.uri} is larger than {most} bytes", path=PATH, reason="too large")
+    _within_limit(wanted.uri, data, payloads)
     found = PayloadRef(uri=wanted.uri, size=len(data), sha256=hashlib.sha256(data).hexdigest())
     if given.size not in (None, found.size):
         raise InvalidInput(f"{PATH}.size: the object has {found.size}", path=f"{PATH}.size", reason="size differs")
     if given.sha256 not in (None, found.sha256):
         raise InvalidInput(f"{PATH}.sha256: not the object's", path=f"{PATH}.sha256", reason="content differs")
     return found, data
+
+
+def _within_limit(what: str, data: bytes, payloads: Payloads) -> None:
+    most = payloads.settings.document_bytes
+    if len(data) > most:
+        raise InvalidInput(f"{what} is larger than {most} bytes", path=PATH, reason="too large")
 
 
 def _pin(call: Call[ValidateEvent], input_version: str) -> Pins:

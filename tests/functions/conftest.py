@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from handler_kit import Desk
 from loopback import Loopback, loopback
 
 from functions.payloads import Payloads
@@ -64,6 +66,12 @@ def cloud(
 @pytest.fixture
 def payloads(cloud: pytest.MonkeyPatch) -> Payloads:
     return Payloads.open()
+
+
+@pytest.fixture
+def desk(cloud: pytest.MonkeyPatch, tmp_path: Path) -> Desk:
+    """A new task at the functions' door."""
+    return Desk("t-" + uuid.uuid4().hex[:10], tmp_path / "outbox")
 
 
 @pytest.fixture

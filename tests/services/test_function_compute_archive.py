@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from local_sim.services.function_compute.archive import CodeStore, pack_folder
 from local_sim.services.function_compute.errors import EntityTooLarge, FunctionComputeError, InvalidArgument
+from local_sim.services.function_compute.records import CodePackage
 
 
 def zipped(entries: dict[str, bytes], mode: int = 0) -> bytes:
@@ -89,8 +90,6 @@ def test_packing_a_folder_depends_on_its_files_only(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_does_not_follow_the_project(tmp_path: Path) -> None:
-    from local_sim.services.function_compute.records import CodePackage
-
     project = tmp_path / "code"
     project.mkdir()
     (project / "index.py").write_text("x = 1")
@@ -100,8 +99,6 @@ def test_a_snapshot_does_not_follow_the_project(tmp_path: Path) -> None:
 
 
 def test_folders_are_packed_into_one_and_the_first_counts(tmp_path: Path) -> None:
-    from local_sim.services.function_compute.records import CodePackage
-
     for folder, text in (("a", "1"), ("b", "2")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "same.py").write_text(text, encoding="utf-8")
