@@ -92,7 +92,12 @@ class LocalServer:
         return self._environment
 
     def start(self) -> LocalServer:
-        """Serve; returns once clients are answered. Raises what a port or the data folder is at fault for."""
+        """Serve; returns once clients are answered, at once when it runs already.
+
+        Raises JournalInUse, PortInUse and their siblings, CloudError.
+        """
+        if self._core is not None:
+            return self
         try:
             self._start()
         except BaseException:

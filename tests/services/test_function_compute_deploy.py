@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from local_sim.project import Project
+from local_sim.project import Project, load_project
 from local_sim.server import LocalServer
 from local_sim.services.oss.checksums import crc64
 
@@ -116,6 +117,25 @@ def test_chunked_and_fixed_length_bodies_are_the_same(deployer: Deployer) -> Non
     fixed = deployer.client.post(f"{API}/f/invocations", content=data)
     chunked = deployer.client.post(f"{API}/f/invocations", content=iter([data[:7], data[7:]]))
     assert fixed.content == chunked.content == data
+
+
+def test_edited_code_of_a_project_is_used_without_a_restart(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(
+        "edition: 3.0.0\nname: x\naccess: default\nresources:\n  f:\n    component: fc3\n    props:\n"
+        "      region: cn-hangzhou\n      functionName: f\n      runtime: python3.10\n      handler: index.handler\n"
+        "      code: ./code\n"
+    )
+    (tmp_path / "code").mkdir()
+    source = tmp_path / "code" / "index.py"
+    source.write_text("def handler(event, context): return 'one'")
+    server = LocalServer(load_project(tmp_path), tmp_path / "data")
+    with server, httpx.Client(base_url=server.start().endpoint, trust_env=False) as client:
+        assert client.post(f"{API}/f/invocations").text == "one"
+        source.write_text("def handler(event, context): return 'another'")
+        deadline = time.monotonic() + 10
+        while client.post(f"{API}/f/invocations").text != "another":
+            assert time.monotonic() < deadline, "the edit was never noticed"
+        assert "LOCAL_SIM_CODE_STAMP" not in client.get(f"{API}/f").text
 
 
 def test_code_in_oss_is_read_from_the_local_oss(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from .errors import EntityTooLarge, Exhausted, FunctionComputeError, InvalidArgu
 from .functions import check_enabled
 from .records import FunctionRecord
 from .settings import SettingActions
+from .watch import VARIABLE, CodeWatch
 
 SYNC_BYTES = 32 * 1024 * 1024
 ASYNC_BYTES = 128 * 1024
@@ -34,6 +35,7 @@ class Invoker:
         self._settings = settings
         self._worker = worker
         self._pool = pool
+        self._watch = CodeWatch()
         self._running: Counter[str] = Counter()
 
     def running(self, name: str) -> int:
@@ -54,19 +56,25 @@ class Invoker:
         function = self._catalog.worker_function(record)
         self._running[name] += 1
         try:
-            return record, await self._run(function, event, request_id)
+            return record, await self._run(record, function, event, request_id)
         finally:
             self._running[name] -= 1
 
-    async def _run(self, function: Function, event: bytes, request_id: str) -> InvokeResult:
+    async def _run(self, record: FunctionRecord, function: Function, event: bytes, request_id: str) -> InvokeResult:
         loop = asyncio.get_running_loop()
         try:
-            result = await loop.run_in_executor(self._pool, self._worker.invoke, function, event, request_id)
+            result = await loop.run_in_executor(self._pool, self._call, record, function, event, request_id)
         except (ProjectError, WorkerError) as error:
             raise InvalidArgument(str(error)) from error
         except RuntimeError as error:  # the pool or the worker is closed: the server is stopping
             raise FunctionComputeError(f"the server is stopping: {error}") from error
         return dataclasses.replace(result, logs=mask(result.logs, function.environment))
+
+    def _call(self, record: FunctionRecord, function: Function, event: bytes, request_id: str) -> InvokeResult:
+        if record.from_project:
+            stamp = self._watch.stamp((function.code, *function.beside))
+            function = dataclasses.replace(function, environment={**function.environment, VARIABLE: stamp})
+        return self._worker.invoke(function, event, request_id)
 
 
 def mask(logs: str, environment: Mapping[str, str]) -> str:
