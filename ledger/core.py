@@ -206,7 +206,7 @@ class Ledger:
         stored = list(self._store.scan(task_id, _STEPS_AND_UNWINDS))
         steps = [row for row in stored if row.key.entry.startswith(STEP_PREFIX)]
         repeats = sum(int(row.columns["skipped"]) for row in stored if row.key.entry.startswith(UNWIND_PREFIX))
-        return TaskHistory(task_id, tuple(_lines(steps)), tuple(_changes(steps)), repeats)
+        return TaskHistory(task_id, tuple(_lines(steps)), tuple(_changes(steps)), repeats, _references(steps))
 
     def stored_result(
         self, task_id: str, workflow_version: str, step: str, value_of: Direction = Direction.FORWARD
@@ -252,3 +252,9 @@ def _lines(stored: list[StoredRow]) -> list[StepRow]:
 def _changes(stored: list[StoredRow]) -> list[Transition]:
     found = [change for row in stored for change in decode_transitions(row)]
     return sorted(found, key=lambda change: (change.timestamp, change.epoch))
+
+
+def _references(stored: list[StoredRow]) -> frozenset[str]:
+    records = [decode_step(row) for row in stored]
+    halves = [half for record in records for half in (record.forward, record.undo) if half is not None]
+    return frozenset(half.result_ref.uri for half in halves if half.result_ref is not None)

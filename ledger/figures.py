@@ -21,12 +21,17 @@ DEFAULT_LIMITS: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class TaskHistory:
-    """All the ledger knows of one task. `repeats` counts steps that unwinds skipped because they were undone before."""
+    """All the ledger knows of one task.
+
+    `repeats` counts steps that unwinds skipped because they were undone before; `references` are the addresses of the
+    objects its rows point to.
+    """
 
     task_id: str
     rows: tuple[StepRow, ...]
     transitions: tuple[Transition, ...]
     repeats: int = 0
+    references: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
