@@ -16,7 +16,7 @@ def check_targets(scopes: Sequence[ScopeInfo], collector: Collector) -> None:
     for scope in scopes:
         moves = [move for state in scope.states.values() for move in state.moves]
         for move in [scope.start, *moves] if scope.start else moves:
-            if move.target not in scope.states:
+            if move.target not in scope.states and not collector.full:
                 _report(move, scope, homes, collector)
 
 

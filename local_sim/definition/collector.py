@@ -11,7 +11,7 @@ from .nodes import ScalarNode
 from .rules import RULES
 
 MAX_FINDINGS = 1_000
-"""After so many findings the rest are dropped; a text with more is not read by anybody."""
+"""After so many findings of one severity the rest are dropped; notes never crowd out an error."""
 
 
 class Placed(Protocol):
@@ -32,6 +32,7 @@ class Collector:
     def __init__(self, source: str) -> None:
         self.source = source
         self._found: dict[Finding, None] = {}
+        self._counts = dict.fromkeys(Severity, 0)
 
     def add(
         self,
@@ -44,22 +45,34 @@ class Collector:
         related: Position | None = None,
     ) -> None:
         """Record a finding of a rule at a node or position."""
-        if len(self._found) >= MAX_FINDINGS:
+        severity = Severity(RULES[code].severity)
+        if self._counts[severity] >= MAX_FINDINGS:
             return
         position = at if isinstance(at, Position) else at.position
         if not text and isinstance(at, ScalarNode):
             text = at.text[:200]
-        severity = Severity(RULES[code].severity)
-        self._found[Finding(code, severity, message, self.source, position, text, fix, related)] = None
+        finding = Finding(code, severity, message, self.source, position, text, fix, related)
+        self._keep(finding)
+
+    def _keep(self, finding: Finding) -> None:
+        if finding not in self._found:
+            self._found[finding] = None
+            self._counts[finding.severity] += 1
+
+    @property
+    def full(self) -> bool:
+        """Whether further errors are dropped; a check that makes many may stop then."""
+        return self._counts[Severity.ERROR] >= MAX_FINDINGS
 
     def extend(self, other: Collector) -> None:
         """Take over what another collector found."""
-        self._found.update(other._found)
+        for finding in other._found:
+            self._keep(finding)
 
     @property
     def failed(self) -> bool:
         """Whether an error is among the findings."""
-        return any(finding.severity is Severity.ERROR for finding in self._found)
+        return self._counts[Severity.ERROR] > 0
 
     def report(self) -> Report:
         """Return the findings in the order of the text."""

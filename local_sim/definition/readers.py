@@ -44,7 +44,7 @@ class Reader:
         """Report fields that are not known; `elsewhere` are fields of other kinds of state."""
         known = frozenset(known)
         for name, (key, _) in self.node.entries.items():
-            if name in known:
+            if name in known or self.collector.full:
                 continue
             if name in elsewhere:
                 fix = f"remove it; {self.what} may have {', '.join(sorted(known))}"

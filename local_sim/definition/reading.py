@@ -7,7 +7,7 @@ from local_sim.expression import Position
 from .collector import Collector
 from .json_reader import JsonProblem, read_json, stop_for
 from .nodes import Node
-from .yaml_reader import StopReading, read_yaml
+from .yaml_reader import StopReading, place_of_index, read_yaml
 
 MAX_BYTES = 1024 * 1024
 """A definition travels in a request, and a request holds 1,024 KiB (LIM, STATED)."""
@@ -22,23 +22,27 @@ def read_root(text: str | bytes, collector: Collector, *, max_bytes: int = MAX_B
 
 
 def _decode(text: str | bytes, collector: Collector, max_bytes: int) -> str:
-    size = len(text)
-    if size <= max_bytes and isinstance(text, str) and not text.isascii():
-        size = len(text.encode("utf-8", "surrogatepass"))
-    if size > max_bytes:
+    data = _encode(text, collector) if isinstance(text, str) else text
+    if len(data) > max_bytes:
         fix = "move parts into flows of their own and call them by FNF:StartExecution"
-        collector.add(
-            "SK002", Position(1, 1), f"the definition has {size} bytes, at most {max_bytes} are allowed", fix=fix
-        )
+        message = f"the definition has {len(data)} bytes, at most {max_bytes} are allowed"
+        collector.add("SK002", Position(1, 1), message, fix=fix)
         raise StopReading
-    if isinstance(text, str):
-        return text.removeprefix("\ufeff")
     try:
-        return text.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = text.count(b"\n", 0, error.start) + 1
-        column = error.start - (text.rfind(b"\n", 0, error.start) + 1) + 1
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         collector.add("SK001", Position(line, column), "the text is not UTF-8", fix="save the file as UTF-8")
+        raise StopReading from None
+
+
+def _encode(text: str, collector: Collector) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        place = place_of_index(text, error.start)
+        collector.add("SK001", place, "the text holds half of a surrogate pair", fix="save the file as UTF-8")
         raise StopReading from None
 
 

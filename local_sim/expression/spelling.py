@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
+
+_MOST = 200
+"""Known names that are looked at; comparing texts is slow, and a flow may have tens of thousands of states."""
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the known name most like `name`, case apart, or an empty text; `cutoff` is the least likeness (0 to 1)."""
-    folded = {candidate.lower(): candidate for candidate in known}
+    folded = {candidate.lower(): candidate for candidate in islice(known, _MOST)}
     wanted = name.lower()[:80]
     if wanted in folded:
         return folded[wanted]

@@ -326,3 +326,24 @@ def test_a_missing_file_is_unreadable() -> None:
     with pytest.raises(UnreadableFlowError) as caught:
         load_flow_file("no/such/flow.yaml")
     assert "the file cannot be read" in str(caught.value)
+
+
+def test_half_a_surrogate_pair_in_a_text_is_a_finding() -> None:
+    assert check("a: \ud800").codes() == ["SK001"]
+
+
+def test_notes_never_crowd_out_an_error() -> None:
+    many = ", ".join("yes" for _ in range(3_000))
+    text = states(f"- {{Type: Pass, Name: a, OutputConstructor: {{x: [{many}]}}, Next: nowhere}}")
+    report = check(text)
+    assert "SK201" in report.codes()
+    assert len(report.findings) < 1_100
+    with pytest.raises(DefinitionError):
+        load_flow(text)
+
+
+def test_ten_thousand_wrong_targets_end_quickly_in_a_bounded_report() -> None:
+    """Comparing every misspelt name with every state would take minutes."""
+    head = "Type: StateMachine\nSpecVersion: v1\nName: d\nStartAt: s0\nStates:\n"
+    text = head + "".join(f"  - {{Type: Pass, Name: s{n}, Next: t{n}}}\n" for n in range(10_000))
+    assert len(check(text).errors) == 1_000
