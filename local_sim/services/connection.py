@@ -21,7 +21,7 @@ _logger = logging.getLogger(__name__)
 _silent = logging.Logger("uvicorn.silent")
 _silent.addHandler(logging.NullHandler())
 
-_ABORT = "local_sim.abort"
+_TRANSPORT = "local_sim.transport"
 _KEEP_ALIVE_SECONDS = 600  # a client's pooled connection must not be closed under a request that is being sent
 _LAST_RESORT = Reply(500, ((b"content-type", b"text/plain"),), b"internal error of the local service; see its log\n")
 
@@ -79,40 +79,37 @@ class _Protocol(HttpToolsProtocol):
         self.access_log = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        if type(transport).__module__.startswith("asyncio"):
-            transport = cast(asyncio.Transport, _OneSend(transport, self.loop))
-        super().connection_made(transport)
+        super().connection_made(cast(asyncio.Transport, _Cork(transport)))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        cast(dict[str, Any], self.scope)["extensions"] = {_ABORT: self.transport.abort}
+        cast(dict[str, Any], self.scope)["extensions"] = {_TRANSPORT: self.transport}
 
 
-class _OneSend:
-    """A transport that joins the writes of one turn of the loop: asyncio sends each alone, uvloop joins them itself."""
+class _Cork:
+    """A transport whose writes can be held back, so that header and body leave as one segment instead of two."""
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
-        self._loop = loop
-        self._parts: list[bytes] = []
+        self._held: list[bytes] | None = None
+
+    def cork(self) -> None:
+        self._held = []
+
+    def uncork(self) -> None:
+        held, self._held = self._held, None
+        if held:
+            self._transport.write(b"".join(held))
 
     def write(self, data: bytes) -> None:
-        if not self._parts:
-            self._loop.call_soon(self._flush)
-        self._parts.append(data)
+        if self._held is None:
+            self._transport.write(data)
+        else:
+            self._held.append(data)
 
     def close(self) -> None:
-        self._flush()
+        self.uncork()
         self._transport.close()
-
-    def abort(self) -> None:
-        self._parts = []
-        self._transport.abort()
-
-    def _flush(self) -> None:
-        parts, self._parts = self._parts, []
-        if parts:
-            self._transport.write(b"".join(parts))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -122,29 +119,47 @@ def _guarded(app: ASGIApp) -> ASGIApp:
     """Wrap `app`: `ConnectionCut` drops the connection, any other escape is logged and answered with status 500."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        started = False
-
-        async def watched_send(message: Any) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
+        sender = _Sender(scope["extensions"][_TRANSPORT], send)
         try:
-            await app(scope, receive, watched_send)
+            await app(scope, receive, sender.send)
         except ConnectionCut:
-            await _cut(scope, receive, started)
+            if sender.begun:
+                raise  # uvicorn sends what was written, then closes
+            await _cut(scope["extensions"][_TRANSPORT], receive)
         except Exception:
             _logger.exception("%s %s failed inside the local service", scope.get("method"), scope.get("path"))
-            if started:
+            if sender.begun:
                 raise  # half an answer cannot be taken back; uvicorn closes the connection
-            await send_reply(send, _LAST_RESORT)
+            await send_reply(sender.send, _LAST_RESORT)
 
     return guarded
 
 
-async def _cut(scope: Scope, receive: Receive, started: bool) -> None:
-    if started:
-        raise ConnectionCut  # uvicorn sends what was written, then closes
-    scope["extensions"][_ABORT]()
+class _Sender:
+    """Keeps the start of an answer until its first body message. `begun` says whether anything left."""
+
+    def __init__(self, transport: _Cork, send: Send) -> None:
+        self._transport = transport
+        self._send = send
+        self._start: Any = None
+        self.begun = False
+
+    async def send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self._start = message
+        elif self._start is None:
+            await self._send(message)
+        else:
+            start, self._start, self.begun = self._start, None, True
+            self._transport.cork()
+            try:
+                await self._send(start)
+                await self._send(message)
+            finally:
+                self._transport.uncork()
+
+
+async def _cut(transport: _Cork, receive: Receive) -> None:
+    transport.abort()
     while (await receive())["type"] != "http.disconnect":
         pass  # uvicorn would answer 500 for an app that returns before it has seen the end

@@ -74,7 +74,9 @@ def test_many_requests_share_a_connection(loop_kind: str) -> None:
 def test_header_and_body_leave_in_one_segment(loop_kind: str) -> None:
     with ServiceHost(echo) as host, socket.create_connection(("127.0.0.1", host.port), timeout=5) as client:
         for _ in range(20):
-            client.sendall(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhello")
+            # In two parts, so that the app has to wait: some loops join writes only when it has not.
+            client.sendall(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n")
+            client.sendall(b"hello")
             assert client.recv(65536).endswith(b"\r\n\r\nhello")
 
 
@@ -167,6 +169,25 @@ def test_a_crash_in_the_app_is_answered_and_logged(loop_kind: str, caplog: pytes
     assert (status, body) == (500, b"internal error of the local service; see its log\n")
     assert "POST /PutRow failed" in caplog.text
     assert "a bug in the app" in caplog.text
+
+
+def test_a_crash_after_the_start_of_an_answer_still_gives_one(caplog: pytest.LogCaptureFixture) -> None:
+    async def late_crash(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+        raise RuntimeError
+
+    with ServiceHost(late_crash) as host:
+        assert ask(host)[0] == 500
+
+
+def test_an_answer_in_parts_arrives_whole(loop_kind: str) -> None:
+    async def parts(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1500000")]})
+        for number in range(15):
+            await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": number < 14})
+
+    with ServiceHost(parts) as host:
+        assert ask(host) == (200, b"x" * 1_500_000)
 
 
 def test_connection_cut_drops_the_client_without_a_reply(loop_kind: str, caplog: pytest.LogCaptureFixture) -> None:
