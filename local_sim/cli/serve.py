@@ -21,6 +21,7 @@ DataOption = Annotated[
 ProjectOption = Annotated[
     Path | None, typer.Option("--project", metavar="DIR", help="Project folder (default: found upwards).")
 ]
+SECRET_VARIABLE = "LOCAL_SIM_SECRET"  # noqa: S105 - a variable's name
 fault_app = typer.Typer(name="fault", no_args_is_help=True, help="Faults on demand of a running server.")
 
 
@@ -40,7 +41,8 @@ def serve(
     ] = 0,
     host: Annotated[str, typer.Option("--host", metavar="H", help="Address to listen on.")] = "127.0.0.1",
     secret: Annotated[
-        str | None, typer.Option("--secret", metavar="S", help="Check signatures; needed beyond loopback.")
+        str | None,
+        typer.Option("--secret", metavar="S", envvar=SECRET_VARIABLE, help="Check signatures; needed beyond loopback."),
     ] = None,
     workers: Annotated[
         str, typer.Option("--workers", metavar="process|in-process", help="Where handlers run.")
@@ -52,9 +54,10 @@ def serve(
     if background:
         from local_sim.server import start_background
 
-        arguments = ["--project", str(found.root), "--data", str(folder), "--port", str(port), "--host", host]
-        arguments += ["--workers", workers, *(["--secret", secret] if secret else [])]
-        _announce(start_background(arguments, folder))
+        arguments = ["--data", str(folder), "--port", str(port), "--host", host, "--workers", workers]
+        if project is not None:
+            arguments += ["--project", str(found.root)]
+        _announce(start_background(arguments, folder, {SECRET_VARIABLE: secret} if secret else {}))
         return 0
     return _serve_here(found, folder, host, port, secret, workers)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .errors import ServerFailed, ServerNotRunning
@@ -16,10 +17,13 @@ _SECONDS = 60.0
 _TAIL = 2000
 
 
-def start_background(arguments: Sequence[str], folder: Path) -> ServerState:
+def start_background(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> ServerState:
     """Run `local-sim serve` with `arguments` detached and return its state. Raises ServerFailed.
 
-    Its log goes to `server.log` in the data folder.
+    `environment` is added to the process's own, for what others must not read in a list of processes. The log goes to
+    `server.log` in the data folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / LOG_NAME
@@ -29,6 +33,7 @@ def start_background(arguments: Sequence[str], folder: Path) -> ServerState:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            env={**os.environ, **(environment or {})},
             start_new_session=True,
         )
     deadline = time.monotonic() + _SECONDS

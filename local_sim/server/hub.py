@@ -72,6 +72,7 @@ class Hub:
         self._barriers: list[asyncio.Future[None]] = []
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="local-sim-journal")
         self._committer: asyncio.Task[None] | None = None
+        self._journal: ServedJournal | None = None
         self._next_id = 1
         self._committing = False
 
@@ -79,8 +80,9 @@ class Hub:
         """Open the journal and bring every unfinished execution back. Raises JournalError."""
         self._carrier = carrier
         loop = asyncio.get_running_loop()
-        self._journal = await loop.run_in_executor(self._writer, ServedJournal, self._folder)
+        journal = await loop.run_in_executor(self._writer, ServedJournal, self._folder)
         self.reader = ServedJournal(self._folder, read_only=True)
+        self._journal = journal
         self._next_id = self.reader.last_id() + 1
         for served in self.reader.unfinished():
             self._bring_back(served)
@@ -107,6 +109,7 @@ class Hub:
                 await self.settle()
             self._committer.cancel()
             await asyncio.gather(self._committer, return_exceptions=True)
+        if self._journal is not None:
             self.reader.close()
             await asyncio.get_running_loop().run_in_executor(self._writer, self._journal.close)
         self._writer.shutdown()
@@ -241,7 +244,9 @@ class Hub:
 
     async def _try(self, writes: list[Write]) -> Exception | None:
         try:
-            await asyncio.get_running_loop().run_in_executor(self._writer, self._journal.write, writes)
+            journal = self._journal
+            assert journal is not None
+            await asyncio.get_running_loop().run_in_executor(self._writer, journal.write, writes)
         except Exception as error:
             _logger.exception("the journal could not be written")
             return error
