@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from local_sim.services.asgi import ASGIApp, Receive, Scope, Send
-from local_sim.services.function_compute.routes import HTTP_PREFIX, PREFIX
 
 CONTROL_PREFIX = "/_local/"
-_OLD_API = "/2016-08-15/"
 
 
 class Front:
@@ -32,8 +30,7 @@ class Front:
             await self._control(scope, receive, send)
             return
         await self._ready.wait()
-        # Uploads to the temporary bucket go to any path; RPC clients only ever ask for the root.
-        for_functions = path.startswith((PREFIX, _OLD_API, HTTP_PREFIX)) or (scope["method"] == "PUT" and path != "/")
-        app = self._functions if for_functions else self._cloudflow
+        # RPC clients only ever ask for the root; everything else has a path.
+        app = self._cloudflow if path in ("", "/") else self._functions
         if app is not None:
             await app(scope, receive, send)

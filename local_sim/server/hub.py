@@ -216,7 +216,7 @@ class Hub:
             if isinstance(item, EndWrite) and item.execution in self.lives:
                 self._drop(self.lives[item.execution])
         for waiting in batch:
-            self._apply(waiting)
+            self._apply_guarded(waiting)
         for done in barriers:
             if not done.done():
                 done.set_result(None)
@@ -268,6 +268,13 @@ class Hub:
         if not waiting.answer.done():
             waiting.answer.set_exception(error)
             waiting.answer.exception()  # nobody may be waiting for it; the log has it
+
+    def _apply_guarded(self, waiting: _Waiting) -> None:
+        try:
+            self._apply(waiting)
+        except Exception as error:  # one execution's trouble must not stop the others
+            _logger.exception("execution %s failed inside the server", waiting.live.record.name)
+            self._refuse(waiting, error)
 
     def _apply(self, waiting: _Waiting) -> None:
         live = waiting.live

@@ -158,6 +158,19 @@ def test_a_disk_that_fails_refuses_callers_and_keeps_results(tmp_path: Path, mon
     run(tmp_path, work)
 
 
+def test_trouble_with_one_execution_does_not_stop_the_others(tmp_path: Path) -> None:
+    async def work(hub: Hub, keeper: Keeper) -> None:
+        bad = await started(hub, "bad", WAITING)
+        bad.engine.handle = None  # type: ignore[assignment,method-assign]
+        with pytest.raises(TypeError):
+            await hub.ask(bad, TaskSubmitted(1, 1))
+        await hub.start(record(hub, "good", QUICK), Started(0, {}, "s"))
+        await hub.settle()
+        assert keeper.ends == ["good"]
+
+    run(tmp_path, work)
+
+
 def test_what_is_open_comes_back_and_is_carried_out_again(tmp_path: Path) -> None:
     async def first(hub: Hub, keeper: Keeper) -> None:
         await started(hub, "unsent", WAITING)
