@@ -18,7 +18,6 @@ MAX_SCOPES_DEEP = 250
 """Levels of Parallel and Map inside each other (A42)."""
 MAX_EXECUTION_SECONDS = 31_536_000
 _MAX_NAME = 128
-_LEGACY = frozenset(("version", "type", "steps"))
 _FOREIGN = frozenset(("specVersion", "states", "functions", "start", "Comment", "id"))
 
 
@@ -54,14 +53,19 @@ def build_flow(root: Node, collector: Collector, *, express: bool = False) -> Bu
     return Built(flow, tuple(scopes))
 
 
+def is_legacy(root: Node) -> bool:
+    """Say whether a document is written in the older dialect (`type: flow`, `steps:`), which `legacy` reads."""
+    if not isinstance(root, MapNode) or "Type" in root.entries or "States" in root.entries:
+        return False
+    kind = root.get("type")
+    return "steps" in root.entries or (isinstance(kind, ScalarNode) and kind.value == "flow")
+
+
 def _other_dialect(root: MapNode, collector: Collector) -> bool:
     keys = root.entries.keys()
     if "Type" in keys or isinstance(root.get("States"), ListNode):
         return False
-    if "steps" in keys or (len(_LEGACY & keys) > 1):
-        message = "this is a flow of the older dialect (version, type: flow, steps)"
-        collector.add("SK106", root, message, fix="convert it with 'local-sim convert'")
-    elif isinstance(root.get("States"), MapNode):
+    if isinstance(root.get("States"), MapNode):
         message = "States is a map, as Amazon States Language has it; CloudFlow has a list of states with names"
         collector.add("SK106", root.key("States"), message, fix="write States as a list; see docs/findings.md")
     elif _FOREIGN & keys:

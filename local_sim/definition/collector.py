@@ -64,10 +64,11 @@ class Collector:
         """Whether further errors are dropped; a check that makes many may stop then."""
         return self._counts[Severity.ERROR] >= MAX_FINDINGS
 
-    def extend(self, other: Collector) -> None:
-        """Take over what another collector found."""
+    def extend(self, other: Collector, *, without: str = "") -> None:
+        """Take over what another collector found, except the findings of one rule."""
         for finding in other._found:
-            self._keep(finding)
+            if finding.code != without:
+                self._keep(finding)
 
     @property
     def failed(self) -> bool:

@@ -132,9 +132,7 @@ EXAMPLES: dict[str, Example] = {
     "SK105": Example(
         "- {Type: Wait, Name: a, Seconds: 301, End: true}", "- {Type: Wait, Name: a, Seconds: 300, End: true}"
     ),
-    "SK106": Example(
-        "version: v1\ntype: flow\nsteps:\n  - {type: pass, name: a}\n", "- {Type: Pass, Name: a, End: true}"
-    ),
+    "SK106": Example("StartAt: a\nStates:\n  a: {Type: Pass, End: true}\n", "- {Type: Pass, Name: a, End: true}"),
     "SK107": Example("- {Type: Pass, Name: a, Retry: [], End: true}", "- {Type: Pass, Name: a, End: true}"),
     "SK108": _task("TaskMode: WaitForCallback", "TaskMode: RequestComplete"),
     "SK109": _map(
@@ -290,6 +288,10 @@ EXAMPLES: dict[str, Example] = {
     "SK512": _parameters(
         "{resourceArn: acs:fc:::functions/pay, invocationType: Async}\n  OutputConstructor: {id.$: $Output.RequestId}",
         "{resourceArn: acs:fc:::functions/pay, invocationType: Async}\n  OutputConstructor: {called: true}",
+    ),
+    "SK601": Example(
+        "version: v1\ntype: flow\nname: demo\nsteps:\n  - {type: pass, name: a}\n",
+        "- {Type: Pass, Name: a, End: true}",
     ),
 }
 """One example for every rule."""

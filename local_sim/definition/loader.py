@@ -8,12 +8,13 @@ from typing import TypeAlias
 
 from local_sim.expression import Position
 
-from .build_flow import Built, build_flow
+from .build_flow import Built, build_flow, is_legacy
 from .check_targets import check_targets
 from .collector import Collector
 from .errors import InvalidFlowError, UnreadableFlowError
 from .findings import Report
 from .model import Flow
+from .nodes import MapNode
 from .reading import MAX_BYTES, read_root
 
 Functions: TypeAlias = Mapping[str, Collection[str] | None]
@@ -78,9 +79,17 @@ def check_flow(
 
 
 def _build(text: str | bytes, collector: Collector, *, max_bytes: int, express: bool) -> Built:
-    root = read_root(text, collector, max_bytes=max_bytes)
+    reading = Collector(collector.source)
+    root = read_root(text, reading, max_bytes=max_bytes)
+    legacy = root is not None and is_legacy(root)
+    # Deployment tools of the older dialect write !Ref and !GetAtt (legacy page, section 11.4).
+    collector.extend(reading, without="SK009" if legacy else "")
     if root is None:
         return Built(None, ())
+    if legacy and isinstance(root, MapNode):
+        from .legacy import build_legacy
+
+        return Built(build_legacy(root, collector), ())
     built = build_flow(root, collector, express=express)
     check_targets(built.scopes, collector)
     return built

@@ -115,11 +115,23 @@ class FailState(State):
 
 
 @dataclass(frozen=True, slots=True)
+class SerialList:
+    """Marks a scope of the older dialect, whose steps hand data on by its own rules (`definition/legacy`).
+
+    The mappings are the flow's own; lists inside it have none.
+    """
+
+    input_mappings: Template | None = None
+    output_mappings: Template | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
-    """A list of states with its start; transitions stay inside it."""
+    """A list of states with its start; transitions stay inside it. `serial` is set in the older dialect only."""
 
     start_at: str
     states: Mapping[str, State]
+    serial: SerialList | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The registry of the checker's rules: every code once. `examples.py` has a broken and a mended flow for each.
 
-SK0xx text and YAML, SK1xx fields, SK2xx transitions, SK3xx expressions, SK4xx errors and retries, SK5xx tasks and maps.
-A code never changes its meaning.
+SK0xx text and YAML, SK1xx fields, SK2xx transitions, SK3xx expressions, SK4xx errors and retries, SK5xx tasks and maps,
+SK6xx the older dialect. A code never changes its meaning.
 """
 
 from __future__ import annotations
@@ -117,6 +117,7 @@ _TABLE = (
     Rule("SK510", "parsed-detail", _N, "The content of $Context.Current.Error.Detail is not documented.", "A06"),
     Rule("SK511", "items-not-objects", _N, "Items that are not objects.", "A19"),
     Rule("SK512", "async-result", _N, "The result of an asynchronous call is not documented.", "A23"),
+    Rule("SK601", "older-dialect", _N, "A point of the older dialect (type: flow) that no page settles.", "B01"),
 )
 
 RULES: dict[str, Rule] = {rule.code: rule for rule in _TABLE}

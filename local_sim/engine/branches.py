@@ -27,7 +27,7 @@ def attempt_parallel(run: Machine, cursor: Cursor, state: ParallelState) -> bool
         cursor.frozen = [cursor.input] * len(state.branches)
     else:
         begin_again(run, cursor)
-    return _open(run, cursor, state.branches, cursor.frozen, max(1, len(state.branches)), is_map=False)
+    return open_fan(run, cursor, state.branches, cursor.frozen, max(1, len(state.branches)), is_map=False)
 
 
 def attempt_inline_map(run: Machine, cursor: Cursor, state: MapState) -> bool:
@@ -38,7 +38,7 @@ def attempt_inline_map(run: Machine, cursor: Cursor, state: MapState) -> bool:
     else:
         begin_again(run, cursor)
     items: list[Json] = cursor.frozen
-    return _open(run, cursor, _Same(state.processor, len(items)), items, _width(run, cursor, state), is_map=True)
+    return open_fan(run, cursor, Same(state.processor, len(items)), items, _width(run, cursor, state), is_map=True)
 
 
 def begin_again(run: Machine, cursor: Cursor) -> None:
@@ -107,9 +107,10 @@ def collect(run: Machine, child: Cursor) -> None:
     _close(run, fan)
 
 
-def _open(
+def open_fan(
     run: Machine, cursor: Cursor, scopes: Sequence[Scope], inputs: list[Json], width: int, *, is_map: bool
 ) -> bool:
+    """Start children, one a scope and input, at most `width` at a time; the owner waits for them."""
     fan = Fan(cursor, scopes, inputs, width, is_map=is_map)
     cursor.waits = fan
     if inputs:
@@ -140,7 +141,7 @@ def _width(run: Machine, cursor: Cursor, state: MapState) -> int:
     return min(limit, whole_between(value, f"MaxConcuccency of {state.name}", 1, 2**31))
 
 
-class _Same(Sequence[Scope]):
+class Same(Sequence[Scope]):
     """The same scope for every item."""
 
     def __init__(self, scope: Scope, count: int) -> None:

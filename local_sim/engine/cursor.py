@@ -9,6 +9,7 @@ from local_sim.definition.model import Scope, State
 
 from .commands import InvokeTask, StartTimer
 from .events import Json
+from .frame import Frame
 
 if TYPE_CHECKING:
     from .fan import Fan
@@ -30,11 +31,13 @@ class Cursor:
     `target` is the state's name (None once the scope has ended), `raw` its input before and `input` after construction,
     `last` the newest history event of this line. `retries` and `rule_uses` belong to the present visit of the state
     (A14); `frozen` is what a Parallel or Map keeps over its retries: the items, fixed at entry (A33, C18).
+    `frame` is what the steps of one list of the older dialect share; None in the newer language.
     """
 
     __slots__ = (
         "arrived",
         "fan",
+        "frame",
         "frozen",
         "index",
         "input",
@@ -57,6 +60,7 @@ class Cursor:
         self.last = last
         self.fan = fan
         self.index = index
+        self.frame = None if scope.serial is None else Frame()
         self.live = True
         self.visiting = False
         self.retries = 0

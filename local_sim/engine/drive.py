@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from local_sim.definition.model import (
@@ -69,14 +69,26 @@ def _attempt_map(run: Machine, cursor: Cursor, state: MapState) -> bool:
     return attempt_map_run(run, cursor, state, state.distributed)
 
 
-_ATTEMPTS: Mapping[type[State], Callable[[Machine, Cursor, Any], bool]] = {
-    PassState: attempt_pass,
-    SucceedState: attempt_pass,
-    ChoiceState: attempt_choice,
-    WaitState: attempt_wait,
-    FailState: attempt_fail,
-    TaskState: attempt_task,
-    ParallelState: attempt_parallel,
-    MapState: _attempt_map,
-}
+class _Attempts(dict[type[State], Callable[["Machine", Cursor, Any], bool]]):
+    """Steps of the older dialect come in when the first one runs."""
+
+    def __missing__(self, kind: type[State]) -> Callable[[Machine, Cursor, Any], bool]:
+        from .legacy.steps import ATTEMPTS
+
+        self.update(ATTEMPTS)
+        return ATTEMPTS[kind]
+
+
+_ATTEMPTS = _Attempts(
+    {
+        PassState: attempt_pass,
+        SucceedState: attempt_pass,
+        ChoiceState: attempt_choice,
+        WaitState: attempt_wait,
+        FailState: attempt_fail,
+        TaskState: attempt_task,
+        ParallelState: attempt_parallel,
+        MapState: _attempt_map,
+    }
+)
 """Runs one attempt of a state; true when the cursor moved on, false when it waits."""

@@ -24,7 +24,7 @@ def view(run: Machine, cursor: Cursor, output: Json = MISSING) -> Scope:
     scope.input = cursor.input
     scope.output = output
     scope.item = MISSING
-    scope.globals = run.globals
+    scope.globals = run.globals if cursor.frame is None else cursor.frame.context
     scope.error_code = scope.error_detail = scope.task_token = None
     scope.retry_count = cursor.retries
     return scope

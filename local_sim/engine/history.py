@@ -80,7 +80,9 @@ class History(Sequence[HistoryEvent]):
         at = number * STRIDE
         cause, step, kind, time_ms, payload = self._log.flat[at : at + STRIDE]
         key = _VALUE_KEYS.get(kind)
-        detail = {} if payload is log.NOTHING else payload if key is None else {key: payload}
+        detail = (
+            {} if payload is log.NOTHING else payload if key is None or type(payload) is log.Detail else {key: payload}
+        )
         return HistoryEvent(number + 1, cause, step, kind, time_ms, detail)
 
 

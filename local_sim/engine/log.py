@@ -19,6 +19,13 @@ class _Nothing:
 NOTHING: Final = _Nothing()
 """The payload of an event whose detail is empty."""
 
+
+class Detail(dict[str, Json]):
+    """A payload that is the event's whole detail already."""
+
+    __slots__ = ()
+
+
 STRIDE: Final = 5
 """Places of one event in the flat list: cause id, step name, type, time in ms, payload."""
 

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 def enter(run: Machine, cursor: Cursor, state: State) -> None:
     """Write StepEntered at the first attempt of a visit, and construct the input; again at each retry (A15)."""
+    if cursor.frame is not None:
+        from .legacy.visit import enter_step
+
+        enter_step(run, cursor, state, cursor.frame)
+        return
     cursor.input = cursor.raw
     if not cursor.visiting:
         cursor.visiting = True
@@ -41,6 +46,11 @@ def complete(run: Machine, cursor: Cursor, state: State, result: Json, target: s
     `target` is a Choice's; every other state goes to its `Next`, or ends its scope.
     """
     target = target or state.next
+    if cursor.frame is not None:
+        from .legacy.visit import complete_step
+
+        complete_step(run, cursor, state, result, target)
+        return
     output = result
     if state.output_constructor is not None:
         output = compute(state.output_constructor, view(run, cursor, result))
@@ -56,7 +66,11 @@ def complete(run: Machine, cursor: Cursor, state: State, result: Json, target: s
 
 def move_on(run: Machine, cursor: Cursor, name: str, output: Json, target: str | None) -> None:
     """Write StepExited and make `target` the next state, which gets `output`. The visit's counters end here (A14)."""
-    cursor.last = run.log.add(cursor.last, name, log.STEP_EXITED, run.now, output)
+    detail = output
+    if cursor.frame is not None:
+        output = cursor.frame.merge(output)
+        detail = log.Detail(local=output)
+    cursor.last = run.log.add(cursor.last, name, log.STEP_EXITED, run.now, detail)
     cursor.raw = cursor.input = output
     cursor.target = target
     cursor.visiting = False

@@ -30,16 +30,19 @@ def parse_expression(text: str) -> Node:
     return _Parser(text, in_condition=False).whole()
 
 
-def parse_condition(text: str) -> Node:
-    """Parse a Choice branch's Condition (language page 5.3, A10, A11). Raises ExpressionSyntaxError."""
-    return _Parser(text, in_condition=True).whole()
+def parse_condition(text: str, lexer: Callable[[str], Lexer] = Lexer) -> Node:
+    """Parse a Choice branch's Condition (language page 5.3, A10, A11). Raises ExpressionSyntaxError.
+
+    `lexer` is another one for the older dialect, which writes its paths differently.
+    """
+    return _Parser(text, in_condition=True, lexer=lexer).whole()
 
 
 class _Parser:
-    def __init__(self, text: str, *, in_condition: bool) -> None:
+    def __init__(self, text: str, *, in_condition: bool, lexer: Callable[[str], Lexer] = Lexer) -> None:
         self._text = text
         self._in_condition = in_condition
-        self._tokens = Lexer(text).tokens()
+        self._tokens = lexer(text).tokens()
         self._next = 0
         self._depth = 0
         self._calls = 0

@@ -250,7 +250,7 @@ def test_an_address_is_no_comment() -> None:
         ('{"a": [1 2]}', "SK015"),
         ('{"a": "\\ud800"}', "SK014"),
         ('{"a": 1e999}', "SK014"),
-        ("version: v1\ntype: flow\nsteps: []\n", "SK106"),
+        ("version: v1\ntype: flow\nsteps: []\n", "SK105"),
         ("StartAt: a\nStates:\n  a: {Type: Pass, End: true}\n", "SK106"),
         ("id: x\nspecVersion: '0.8'\nstates: []\n", "SK106"),
     ],

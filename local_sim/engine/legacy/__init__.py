@@ -1,0 +1,1 @@
+"""What the engine does differently for the older dialect; imported when the first such flow runs."""
