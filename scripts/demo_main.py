@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import secrets
+import select
 import signal
 import subprocess
 import sys
@@ -142,10 +143,14 @@ def _ask(task_id: str, waiting: dict[str, Any], options: argparse.Namespace) -> 
 
 
 def _line(question: str) -> str:
-    try:
-        return input(question).strip()
-    except EOFError:
-        raise KeyboardInterrupt from None
+    print(question, end="", flush=True)  # noqa: T201
+    # A Ctrl-C that falls between the question and a blocking read would wait for the next key.
+    while sys.stdin.isatty() and not select.select([sys.stdin], [], [], 0.2)[0]:
+        pass
+    line = sys.stdin.readline()
+    if not line:
+        raise KeyboardInterrupt
+    return line.strip()
 
 
 def _close(result: dict[str, Any], options: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -70,10 +71,20 @@ class Screen:
         self.rest()
         self._stream.write(question)
         self._stream.flush()
+        wait_for_typing()
         line = sys.stdin.readline()
         if not line:
             raise EOFError
         return line.strip()
+
+
+def wait_for_typing(poll_seconds: float = 0.2) -> None:
+    """Return once the terminal has a line, or at once when there is no terminal.
+
+    A Ctrl-C that falls between the question and a blocking read would wait for the next key; between two polls it is seen.
+    """
+    while sys.stdin.isatty() and not select.select([sys.stdin], [], [], poll_seconds)[0]:
+        pass
 
 
 class Progress(Observer):
