@@ -117,6 +117,8 @@ class Tasks:
         """Yield the tasks begun in [from_ms, to_ms), each once, by day and then by shard."""
         from tablestore import INF_MAX, INF_MIN
 
+        if from_ms >= to_ms:
+            return
         bounds = [("bucket", Column(f"{_day(from_ms)}/", f"{_day(to_ms)}/~")), ("begun", Column(INF_MIN, INF_MAX))]
         seen: set[str] = set()
         for key, _ in self._store.scan_table(self._table, bounds):

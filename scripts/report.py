@@ -29,7 +29,7 @@ _DAY_MS = 86_400_000
 
 
 def main(
-    days: Annotated[float, typer.Option(help="Length of the window in days, ending now.")] = 7,
+    days: Annotated[float, typer.Option(min=0, help="Length of the window in days, ending now.")] = 7,
     limit: Annotated[list[str] | None, typer.Option(help="STATE=SECONDS: when a step in STATE is stuck.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     as_prometheus: Annotated[bool, typer.Option("--prometheus", help="Print Prometheus text.")] = False,

@@ -26,7 +26,7 @@ _DAY_MS = 86_400_000
 
 
 def main(
-    days: Annotated[float, typer.Option(help="Length of the window in days, ending now.")] = 30,
+    days: Annotated[float, typer.Option(min=0, help="Length of the window in days, ending now.")] = 30,
     limit: Annotated[list[str] | None, typer.Option(help="STATE=SECONDS: when a step in STATE is stuck.")] = None,
     delete_orphans: Annotated[bool, typer.Option(help="Delete the orphaned objects that are found.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

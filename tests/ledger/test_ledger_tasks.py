@@ -106,6 +106,7 @@ def test_tasks_are_found_over_a_window_across_days(wire: DirectWire, task: str) 
         clock.sleep(12 * 3600)
     found = sorted(ledger.tasks(far, far + 10 * 86_400_000), key=lambda entry: entry.begun_ms)
     assert found == begun
+    assert list(ledger.tasks(far, far)) == []
     edge = list(ledger.tasks(begun[1].begun_ms, begun[3].begun_ms))
     assert sorted(entry.task_id for entry in edge) == [f"{task}-1", f"{task}-2"]
 
