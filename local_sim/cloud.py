@@ -1,4 +1,5 @@
-"""The local cloud: Tablestore and OSS on loopback over one data folder, and how to reach them.
+"""The local cloud: Tablestore, OSS and the project's outside services on loopback over one data folder, and how to
+reach them.
 
     with LocalCloud(project, folder) as cloud:
         subprocess.run(command, env=os.environ | cloud.environment)
@@ -23,6 +24,7 @@ from local_sim.errors import LocalSimError
 from local_sim.project import Project
 
 if TYPE_CHECKING:
+    from local_sim.outside import OutsideServices
     from local_sim.services.host import Services
     from local_sim.services.oss import OssStore
     from local_sim.services.tablestore import TablestoreStore
@@ -55,6 +57,7 @@ class LocalCloud:
         self._environment: dict[str, str] | None = None
         self._services: Services | None = None
         self._stores: list[OssStore | TablestoreStore] = []
+        self._outside: OutsideServices | None = None
         self._lock = threading.RLock()
 
     def __enter__(self) -> LocalCloud:
@@ -76,7 +79,7 @@ class LocalCloud:
         """
         with self._lock:
             if self._environment is None:
-                self._environment = self._start()
+                self._environment = {**self._start(), **self._start_outside()}
                 self._set_up(self._environment)
             return self._environment
 
@@ -88,6 +91,9 @@ class LocalCloud:
                 self._temporary.cleanup()
 
     def _stop(self) -> None:
+        if self._outside is not None:
+            self._outside.stop()
+            self._outside = None
         if self._services is not None:
             self._services.stop()
             self._services = None
@@ -110,6 +116,19 @@ class LocalCloud:
         except (ServiceError, OssError, SchemaTooNew, sqlite3.Error) as error:
             self._stop()
             raise CloudError(f"the local services cannot start: {error}") from error
+
+    def _start_outside(self) -> dict[str, str]:
+        """Start the project's outside services; returns the variables with their addresses."""
+        if not self.project.settings.services:
+            return {}
+        from local_sim.outside import OutsideServiceError, OutsideServices
+
+        self._outside = OutsideServices(self.project, self.folder)
+        try:
+            return self._outside.start()
+        except OutsideServiceError as error:
+            self._stop()
+            raise CloudError(str(error)) from error
 
     def _serve(self) -> dict[str, str]:
         from local_sim.clock import RealClock
@@ -151,7 +170,8 @@ class LocalCloud:
         if hook is None:
             return
         # Endpoints differ from run to run; everything else that the hook sees decides whether it has to run again.
-        seen = {key: value for key, value in variables.items() if not key.endswith("_ENDPOINT")}
+        outside = {service.variable for service in self.project.settings.services}
+        seen = {key: text for key, text in variables.items() if key not in outside and not key.endswith("_ENDPOINT")}
         functions = {name: dict(function.environment) for name, function in self.project.functions.items()}
         facts = json.dumps([hook, seen, functions], sort_keys=True)
         stamp = hashlib.sha256(facts.encode()).hexdigest()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from .arn import FunctionArn, parse_flow_arn, parse_function_arn
 from .errors import InvalidArn, Place, ProjectError, ProjectNotFound, TemplateError, UnknownFunction, Unresolvable
 from .loader import find_project, load_project
-from .model import Function, Project, Settings
+from .model import Function, OutsideService, Project, Settings
 
 __all__ = [
     "Function",
     "FunctionArn",
     "InvalidArn",
+    "OutsideService",
     "Place",
     "Project",
     "ProjectError",

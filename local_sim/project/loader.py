@@ -13,6 +13,7 @@ from . import rules
 from .errors import Place, ProjectError, ProjectNotFound, TemplateError, Unresolvable
 from .model import Function, Project, Settings
 from .nodes import Node, parse
+from .outside import read_services
 from .variables import Renderer
 
 
@@ -59,7 +60,8 @@ def read_settings(folder: Path) -> Settings:
     chosen = {key: value for key, value in table.items() if key in known and isinstance(value, str)}
     errors = _lists(table.get("errors", {}), file, "errors", "error names")
     code = _lists(table.get("code", {}), file, "code", "source folders")
-    return Settings(**chosen, environment=extra, errors=errors, code=code)
+    services = read_services(table.get("services", {}), file)
+    return Settings(**chosen, environment=extra, errors=errors, code=code, services=services)
 
 
 def _lists(table: object, file: Path, key: str, what: str) -> dict[str, tuple[str, ...]]:

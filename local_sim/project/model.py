@@ -38,10 +38,24 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class OutsideService:
+    """A service that the functions call and that is no part of the cloud: an ASGI app that stands for it offline.
+
+    `app` is `module:function`; the function is given a folder for its files and returns the app. `variable` is the
+    environment variable that tells functions its address; in the cloud the same variable names the real service.
+    """
+
+    name: str
+    app: str
+    variable: str
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """`[tool.local-sim]` of pyproject.toml. `environment` is set for handlers offline only, `{data}` meaning the
     data folder; `errors` names the typed errors each function may raise, for the checker; `code` names the source
-    folders that stand in for a built code folder of s.yaml, so that offline runs need no build.
+    folders that stand in for a built code folder of s.yaml, so that offline runs need no build; `services` are the
+    outside services to be played beside the cloud's own.
     """
 
     flows: str = "flows"
@@ -50,6 +64,7 @@ class Settings:
     environment: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    services: tuple[OutsideService, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
