@@ -23,7 +23,8 @@ MAX_TEMPLATE_DEPTH = 100
 class Template:
     """A compiled constructor. `name` is its field, `expressions` what it evaluates, each with its place in the map.
 
-    Without expressions it is constant: `is_constant` is true and `constant` is the value, the same object each time.
+    `constant` holds the constant parts, with null where expressions stand. Without expressions `is_constant` is true
+    and `constant` is the value itself, the same object each time.
     """
 
     __slots__ = ("_run", "constant", "expressions", "is_constant", "name")
@@ -93,7 +94,7 @@ class _Compiler:
         parts = [self.compile(item, (*path, index)) for index, item in enumerate(items)]
         base = [constant for _, constant in parts]
         dynamic = tuple((index, run) for index, (run, _) in enumerate(parts) if run is not None)
-        return (_fill(base, dynamic), None) if dynamic else (None, base)
+        return (_fill(base, dynamic) if dynamic else None), base
 
     def _map(self, entries: dict[str, Json], path: KeyPath) -> tuple[Evaluator | None, Json]:
         base: dict[str, Json] = {}
@@ -107,7 +108,7 @@ class _Compiler:
             base[key] = constant
             if run is not None:
                 dynamic.append((key, run))
-        return (_fill(base, tuple(dynamic)), None) if dynamic else (None, base)
+        return (_fill(base, tuple(dynamic)) if dynamic else None), base
 
     def _entry(self, written: str, value: Json, here: KeyPath) -> tuple[str, Evaluator | None, Json]:
         if not written.endswith(".$"):

@@ -68,7 +68,7 @@ def template_of(name: str, pairs: list[Pair]) -> Template:
             raise
         return result
 
-    return Template(name, build, None, _NO_NAMES)
+    return Template(name, build, base, _NO_NAMES)
 
 
 def _mapping(node: MapNode, owner: Reader) -> list[Pair]:

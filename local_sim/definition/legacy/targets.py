@@ -64,7 +64,7 @@ def parameters_of(reader: Reader, action: str, resource: str, mode: TaskMode) ->
             "serviceParams", [("resourceArn", None, resource), *(_lower(pair) for pair in pairs.values())]
         )
     if service is None:
-        return Template("serviceParams", _input, None, ())
+        return Template("serviceParams", _input, {}, ())
     return template_of("serviceParams", list(pairs.values()))
 
 
