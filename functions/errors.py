@@ -163,25 +163,35 @@ class SystemFault(StepkeeperError):
 
 
 _SECRETS = (
-    # Bearer tokens, signed URLs and key=value pairs whose name says what they are.
     (re.compile(r"(?i)\b(bearer|basic)\s+[a-z0-9._~+/=-]{6,}"), r"\1 ***"),
-    (
-        re.compile(
-            r"(?i)\b((?:[a-z_]*(?:secret|password|passwd|token|signature|api[_-]?key|access[_-]?key(?:[_-]?id)?)[a-z_]*)"
-            r"|ossaccesskeyid|sign)([\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;}]+"
-        ),
-        r"\1\2***",
-    ),
     (re.compile(r"\b(?:LTAI|STS\.)[A-Za-z0-9]{8,}"), "***"),
     (re.compile(r"\bsk-[A-Za-z0-9_-]{8,}"), "***"),
 )
+# Signed URLs and key=value pairs whose name says what they are.
+_KEY = re.compile(
+    r"(?i)\b(?:[a-z_]*(?:secret|password|passwd|token|signature|api[_-]?key|access[_-]?key(?:[_-]?id)?)[a-z_]*"
+    r"|ossaccesskeyid|sign)[\"']?\s*[=:]\s*[\"']?"
+)
+_VALUE = re.compile(r"[^\s\"'&,;}]+")
 
 
 def redact(text: str, limit: int = MAX_TEXT) -> str:
     """`text` without what looks like a credential, cut to `limit` characters."""
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
+    text = _without_values(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _without_values(text: str) -> str:
+    """`text` with the value of every telling key masked, also where one key stands in what may be another's value."""
+    kept, done = [], 0
+    for key in _KEY.finditer(text):
+        value = _VALUE.match(text, key.end())
+        if value is not None and value.end() > done:
+            kept.append(text[done : max(value.start(), done)] + "***")
+            done = value.end()
+    return "".join([*kept, text[done:]])
 
 
 def describe(error: BaseException) -> dict[str, object]:

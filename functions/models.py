@@ -59,13 +59,13 @@ Token = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Model(BaseModel):
+class _Model(BaseModel):
     """Base of all models: immutable, nothing unknown."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class PayloadRef(Model):
+class PayloadRef(_Model):
     """Where a payload lies: `oss://bucket/key`, its size in bytes and its SHA-256. Checked whenever it is read."""
 
     uri: Annotated[str, StringConstraints(pattern=r"^oss://[a-z0-9][a-z0-9-]{1,61}[a-z0-9]/.+$", max_length=1100)]
@@ -83,7 +83,7 @@ class PayloadRef(Model):
         return self.uri[len("oss://") :].split("/", 1)[1]
 
 
-class Inline(Model):
+class Inline(_Model):
     """A small text that travels in the event itself."""
 
     inline: str
@@ -93,7 +93,7 @@ Payload = PayloadRef | Inline
 """A text: small ones inline, the others by reference."""
 
 
-class DocumentInput(Model):
+class DocumentInput(_Model):
     """The document as the caller gives it: a reference (size and sum may be left out, they are looked up) or text."""
 
     uri: str | None = None
@@ -103,7 +103,7 @@ class DocumentInput(Model):
     name: Annotated[str, StringConstraints(min_length=1, max_length=255)] | None = None
 
 
-class TaskInput(Model):
+class TaskInput(_Model):
     """What a flow is started with, and what a person sends as a corrected input."""
 
     task_id: TaskId
@@ -111,7 +111,7 @@ class TaskInput(Model):
     title: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
-class Pins(Model):
+class Pins(_Model):
     """The versions a task was started with; every later step compares them with its own."""
 
     workflow: Version
@@ -120,7 +120,7 @@ class Pins(Model):
     input: Version
 
 
-class Task(Model):
+class Task(_Model):
     """The control data that goes from state to state. Later steps fill in the references they made."""
 
     task_id: TaskId
@@ -134,7 +134,7 @@ class Task(Model):
     result: PayloadRef | None = None
 
 
-class Review(Model):
+class Review(_Model):
     """A reviewer's answer: the Output of the callback. All fields optional, so that `{}` means "not reviewed yet"."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -144,14 +144,14 @@ class Review(Model):
     by: Annotated[str, StringConstraints(max_length=200)] = ""
 
 
-class ErrorContext(Model):
+class ErrorContext(_Model):
     """What a Catch hands on: `$Context.Current.Error.Code` and `.Detail`."""
 
     code: str
     detail: str | dict[str, Any] | None = None
 
 
-class Event(Model):
+class Event(_Model):
     """What every handler's event has."""
 
     step: StepName
@@ -271,7 +271,7 @@ class HandOverEvent(CorrectionEvent):
     failed_attempt: Lap
 
 
-class Answer(Model):
+class Answer(_Model):
     """A person's answer to a hand-over: the Output of the callback.
 
     `applied` says whether the effect of an uncertain step happened; `result` is what that step would have returned;

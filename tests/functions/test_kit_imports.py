@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
-import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-import functions
 from functions.entry import fc_handlers
 from local_sim.project import load_project
 
@@ -32,12 +27,3 @@ def test_s_yaml_and_the_entry_points_name_the_same_handlers() -> None:
     named = {function.handler for function in load_project(ROOT, environment={}).functions.values()}
     assert named == {f"fc_handlers.{name}" for name in fc_handlers.__all__}
     assert all(callable(getattr(fc_handlers, name)) for name in fc_handlers.__all__)
-
-
-@pytest.mark.parametrize("module", [info.name for info in pkgutil.walk_packages(functions.__path__, "functions.")])
-def test_every_export_exists_and_the_list_is_sorted(module: str) -> None:
-    loaded = importlib.import_module(module)
-    names = list(getattr(loaded, "__all__", []))
-    assert all(hasattr(loaded, name) for name in names)
-    ordered = sorted(names, key=lambda name: (not name.isupper(), name[0].islower(), name))
-    assert names == ordered
