@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from functions.errors import (
         InvalidInput,
+        OrderRefused,
         ResultConflict,
         ReviewRejected,
         StepkeeperError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "InvalidInput",
+    "OrderRefused",
     "PayloadRef",
     "Payloads",
     "ResultConflict",

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from functions.errors import SystemFault
 from functions.models import PayloadRef
+from functions.orders.undo import order_actions
 from functions.payloads import Payloads
 from ledger import Compensation, CompensationContext, JsonValue
 
@@ -62,7 +63,12 @@ def actions(
             bucket.remove(info.key)
         return {"withdrawn": len(kept)}
 
-    return {"remove_objects": removed_objects, "remove_result": removed_result, "withdraw_review": withdrawn_review}
+    return {
+        "remove_objects": removed_objects,
+        "remove_result": removed_result,
+        "withdraw_review": withdrawn_review,
+        **order_actions(),
+    }
 
 
 def _remove_if(store: Payloads, found: PayloadRef, sha256: str) -> bool:

@@ -7,6 +7,7 @@ A03).
     ├── TemporaryUpstreamError      the other side is busy or away: the flow retries, with a growing interval
     ├── InvalidInput                the input cannot be used: a person sends a corrected one
     ├── ReviewRejected              a reviewer said no: what was done is undone
+    ├── OrderRefused                the shop said no (out of stock, declined, undeliverable): what was done is undone
     ├── ResultConflict              something else is stored already: compare, then let a person decide
     ├── UncertainOutcome            an effect may or may not have happened: never run again blindly
     ├── VersionMismatch             the task is pinned to other versions than the ones at hand
@@ -25,6 +26,7 @@ from contextlib import contextmanager
 
 __all__ = [
     "InvalidInput",
+    "OrderRefused",
     "ResultConflict",
     "ReviewRejected",
     "StepkeeperError",
@@ -117,6 +119,19 @@ class ReviewRejected(StepkeeperError):
         super().__init__(message, effect_applied=False, decision=decision, round=round)
         self.decision = decision
         self.round = round
+
+
+class OrderRefused(StepkeeperError):
+    """The shop said no for a reason of business, so asking again is no use. `reason` is its word for it
+    (`out_of_stock`, `declined`, `undeliverable`, ...), `status` the HTTP status.
+    """
+
+    advice = "Nothing: what was done for the order is undone. The customer may order again."
+
+    def __init__(self, message: str, *, reason: str, status: int | None = None) -> None:
+        super().__init__(message, effect_applied=False, reason=reason, status=status)
+        self.reason = reason
+        self.status = status
 
 
 class ResultConflict(StepkeeperError):

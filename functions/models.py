@@ -28,6 +28,8 @@ __all__ = [
     "NotifyEvent",
     "Payload",
     "PayloadRef",
+    "PinnedEvent",
+    "PinnedTask",
     "Pins",
     "Review",
     "ReviewEvent",
@@ -37,6 +39,7 @@ __all__ = [
     "TaskId",
     "TaskInput",
     "ValidateEvent",
+    "Version",
 ]
 
 MAX_ID_BYTES = 128
@@ -120,13 +123,18 @@ class Pins(_Model):
     input: Version
 
 
-class Task(_Model):
-    """The control data that goes from state to state. Later steps fill in the references they made."""
+class PinnedTask(_Model):
+    """What every flow's control data has: the task's id and its pinned versions."""
 
     task_id: TaskId
+    versions: Pins
+
+
+class Task(PinnedTask):
+    """The control data that goes from state to state. Later steps fill in the references they made."""
+
     name: Annotated[str, StringConstraints(min_length=1, max_length=255)]
     title: Annotated[str, StringConstraints(max_length=200)] | None = None
-    versions: Pins
     document: PayloadRef
     material: PayloadRef | None = None
     note: Payload | None = None
@@ -167,14 +175,20 @@ class ValidateEvent(Event):
     task: TaskInput
 
 
-class TaskEvent(Event):
-    """Event of every handler after the first."""
+class PinnedEvent(Event):
+    """Event of a handler that works under a task's pins. `task` is the flow's own kind of control data."""
 
-    task: Task
+    task: PinnedTask
 
     def compared(self) -> Any:
         """What the ledger fingerprints: the business fields, never laps, times or tokens (cases C31, C32)."""
         return None
+
+
+class TaskEvent(PinnedEvent):
+    """Event of every handler of a document flow after the first."""
+
+    task: Task
 
 
 class MaterialEvent(TaskEvent):

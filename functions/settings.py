@@ -67,6 +67,12 @@ class Settings(BaseSettings):
         default=60_000, ge=200, description="Most characters of material sent to the endpoint."
     )
 
+    shop_endpoint: str = Field(
+        default="", validation_alias="SHOP_ENDPOINT", description="Where the shop of order_saga answers, with scheme."
+    )
+    shop_api_key: SecretStr = Field(default=SecretStr(""), description="Bearer key of the shop, when it wants one.")
+    shop_timeout: float = Field(default=10.0, gt=0, description="Seconds before the shop counts as away.")
+
     notice_sender: SenderName = Field(
         default="outbox", description="How notices leave: outbox, json, dingtalk, wecom, feishu."
     )

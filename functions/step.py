@@ -16,7 +16,7 @@ from functions import log
 from functions.errors import InvalidInput, SystemFault
 from functions.events import answer_text, parse_event
 from functions.faults import typed
-from functions.models import Event, Task, TaskEvent
+from functions.models import Event, PinnedEvent, TaskEvent
 from functions.payloads import object_key
 from functions.settings import Settings, current
 from ledger import Compensation, EffectKind, Ledger, Probe, StepContext, StepRequest, StepResult, Versions
@@ -47,6 +47,15 @@ class Call(Generic[E]):
             raise SystemFault("a handler that only reads has no idempotency key")
         return self.context.idempotency_key
 
+    def complete(self, compensation: Compensation) -> None:
+        """Complete the recorded compensation with what the effect returned: one more conditional write.
+
+        Raises `SystemFault` in a handler that only reads, and what `StepContext.compensation` raises.
+        """
+        if self.context is None:
+            raise SystemFault("a handler that only reads has no compensation")
+        self.context.compensation(compensation)
+
 
 Body = Callable[[Call[E]], Result]
 
@@ -70,7 +79,7 @@ def step(
 
     `kind` says how the effect is made exactly-once, `compensation` what undoes it, `probe` asks the other side
     whether it took place. `before` runs at every call, replays too, and has to be repeatable. `task_of` and
-    `compared` give the (task id, workflow version) and the fingerprinted input of events that are not a `TaskEvent`.
+    `compared` give the (task id, workflow version) and the fingerprinted input of events that are not a `PinnedEvent`.
 
     The body's `task` entry holds the fields of the task it changed; the answer has the whole task.
     """
@@ -135,7 +144,7 @@ def _request(
         task_id=task_id,
         workflow_version=workflow,
         step=lap(event.step, event.attempt),
-        input=compared(call) if compared else event.compared() if isinstance(event, TaskEvent) else None,
+        input=compared(call) if compared else event.compared() if isinstance(event, PinnedEvent) else None,
         kind=kind if isinstance(kind, EffectKind) else kind(call.settings),
         compensation=compensation(call) if compensation else None,
         versions=_versions(event, call.settings),
@@ -143,14 +152,14 @@ def _request(
 
 
 def _identity(event: Event) -> tuple[str, str]:
-    if not isinstance(event, TaskEvent):
+    if not isinstance(event, PinnedEvent):
         raise SystemFault(f"{type(event).__name__} does not say which task it belongs to")
     return event.task.task_id, event.task.versions.workflow
 
 
 def _versions(event: Event, settings: Settings) -> Versions | None:
     """The versions at hand: the flow's own and the input's travel in the task, the others are this deployment's."""
-    if not isinstance(event, TaskEvent):
+    if not isinstance(event, PinnedEvent):
         return None
     pins = event.task.versions
     return Versions(pins.workflow, settings.function_version, settings.prompt_version, pins.input)
@@ -190,14 +199,14 @@ def _stored(result: StepResult) -> Result:
 
 
 def _answer(event: Event, result: Result) -> Result:
-    if not isinstance(event, TaskEvent):
+    if not isinstance(event, PinnedEvent):
         return result
     changed = {**event.task.model_dump(), **result.get("task", {})}
     try:
-        whole = Task.model_validate(changed)
+        whole = type(event.task).model_validate(changed)
     except ValueError as error:
         raise SystemFault(f"the step's result does not fit the task: {error}") from error
-    return {**result, "task": whole.model_dump()}
+    return {**result, "task": whole.model_dump(mode="json")}
 
 
 def _log(request: StepRequest, context: StepContext, before: str, after: str, error_type: str = "") -> None:

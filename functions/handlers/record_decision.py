@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import ConfigDict
+
 from functions.errors import InvalidInput
-from functions.models import DecisionEvent, Task
+from functions.models import DecisionEvent, PinnedTask
 from functions.step import Call, lap, step
 from ledger import EffectKind, Ledger, StepRow, Versions
 
 __all__ = ["handler"]
+
+
+class _Pinned(PinnedTask):
+    """The id and the pins of any flow's task."""
+
+    model_config = ConfigDict(extra="ignore")
 
 
 @step(
@@ -19,7 +27,8 @@ __all__ = ["handler"]
 )
 def handler(call: Call[DecisionEvent]) -> dict[str, Any]:
     """Answers `decision`. Raises `InvalidInput` for a bare `retry` or `compensate` of a step whose effect is
-    uncertain: only a person can say whether it happened, and has to (`applied`)."""
+    uncertain: only a person can say whether it happened, and has to (`applied`). A `retry` of a step that can be
+    probed needs no `applied`: the other side is asked again."""
     answer = call.event.answer
     ledger = Ledger.open()
     if answer.decision != "abandon":
@@ -34,6 +43,8 @@ def _settle(event: DecisionEvent, ledger: Ledger) -> None:
     if row is None:
         return
     answer = event.answer
+    if answer.applied is None and answer.decision == "retry" and row.kind is EffectKind.PROBED:
+        return  # the other side is asked again
     if answer.applied is None:
         raise InvalidInput(
             f"{row.step} is uncertain ({row.error or 'nobody knows whether it took effect'}): "
@@ -54,19 +65,18 @@ def _settle(event: DecisionEvent, ledger: Ledger) -> None:
 
 
 def _uncertain(event: DecisionEvent, rows: list[StepRow]) -> StepRow | None:
-    """The failed step's row, if its effect is uncertain and cannot be probed."""
+    """The step that a person has to settle: the failed one, or the one that a failed Compensate stopped at."""
     wanted = lap(event.failed_step, event.failed_attempt)
-    for row in rows:
-        same = row.step == wanted and row.workflow_version == event.workflow and row.direction == "forward"
-        if same and row.state == "uncertain" and row.kind is not EffectKind.PROBED:
-            return row
-    return None
+    mine = [row for row in rows if row.workflow_version == event.workflow and row.direction == "forward"]
+    if any(row.step == wanted for row in mine):
+        mine = [row for row in mine if row.step == wanted]
+    return next((row for row in mine if row.state == "uncertain"), None)
 
 
 def _accept_versions(call: Call[DecisionEvent], ledger: Ledger) -> None:
     """Pin the task to what is deployed now; the record says who wanted it."""
     try:
-        task = Task.model_validate(call.event.task)
+        task = _Pinned.model_validate(call.event.task)
     except ValueError as error:
         raise InvalidInput("a task without pins has no versions to accept", path="answer.accept_versions") from error
     settings, answer = call.settings, call.event.answer

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import Any
 
 from functions.compensations import remove_objects
 from functions.errors import InvalidInput, at_path
 from functions.material import kind_of
-from functions.models import DocumentInput, PayloadRef, Pins, Task, ValidateEvent
+from functions.models import DocumentInput, PayloadRef, Task, ValidateEvent
 from functions.payloads import Payloads, object_key
+from functions.pinning import pin
 from functions.step import Call, step
-from ledger import Compensation, Ledger, Versions, VersionsDiffer
+from ledger import Compensation
 
 __all__ = ["handler"]
 
@@ -45,7 +45,7 @@ def handler(call: Call[ValidateEvent]) -> dict[str, Any]:
     name = given.document.name or document.key.rsplit("/", 1)[-1]
     with at_path(PATH):
         kind_of(name, data)
-    pins = _pin(call, document.sha256)
+    pins = pin(call.settings, given.task_id, call.event.workflow, document.sha256, call.event.attempt)
     task = Task(task_id=given.task_id, name=name, title=given.title, versions=pins, document=document)
     return {"task": task.model_dump()}
 
@@ -93,17 +93,3 @@ def _within_limit(what: str, data: bytes, payloads: Payloads) -> None:
     most = payloads.settings.document_bytes
     if len(data) > most:
         raise InvalidInput(f"{what} is larger than {most} bytes", path=PATH, reason="too large")
-
-
-def _pin(call: Call[ValidateEvent], input_version: str) -> Pins:
-    """Pin the task. A corrected input (a later lap) may change the input's version, nothing else."""
-    settings, event = call.settings, call.event
-    versions = Versions(event.workflow, settings.function_version, settings.prompt_version, input_version)
-    ledger = Ledger.open()
-    try:
-        ledger.begin(event.task.task_id, versions)
-    except VersionsDiffer as error:
-        if event.attempt == 1 or error.pinned is None or replace(error.pinned, input=input_version) != versions:
-            raise
-        ledger.repin(event.task.task_id, versions, f"corrected input, lap {event.attempt}")
-    return Pins(workflow=versions.workflow, function=versions.function, prompt=versions.prompt, input=versions.input)

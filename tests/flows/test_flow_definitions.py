@@ -16,6 +16,7 @@ from local_sim.project import load_project
 FLOWS = sorted((ROOT / "flows").glob("*.yaml"))
 TYPED = {
     "InvalidInput",
+    "OrderRefused",
     "ResultConflict",
     "ReviewRejected",
     "SystemFault",

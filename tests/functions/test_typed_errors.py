@@ -12,6 +12,7 @@ import pytest
 from functions import errors
 from functions.errors import (
     InvalidInput,
+    OrderRefused,
     ResultConflict,
     ReviewRejected,
     StepkeeperError,
@@ -27,6 +28,7 @@ EVERY = [
     TemporaryUpstreamError("busy", upstream="oss", retry_after=3, status=429),
     InvalidInput("bad", path="task.document.size", reason="too large"),
     ReviewRejected("no", decision="rejected", round=2),
+    OrderRefused("no stock", reason="out_of_stock", status=409),
     ResultConflict("other", key="k", stored="a", wanted="b"),
     UncertainOutcome("who knows", step="Notify", key="sk-1", reason="lost"),
     VersionMismatch("old", pinned={"function": "1"}, given={"function": "2"}),
@@ -60,16 +62,17 @@ def test_each_error_says_what_to_do_and_fits_into_json(error: StepkeeperError) -
 
 def test_only_errors_raised_before_any_effect_say_so() -> None:
     certain = {type(error).__name__ for error in EVERY if error.effect_applied is False}
-    assert certain == {"InvalidInput", "ReviewRejected", "ResultConflict", "VersionMismatch"}
+    assert certain == {"InvalidInput", "OrderRefused", "ReviewRejected", "ResultConflict", "VersionMismatch"}
     assert TemporaryUpstreamError("x", upstream="u", effect_applied=False).effect_applied is False
     assert SystemFault("x", effect_applied=False).effect_applied is False
 
 
 def test_the_data_is_there_as_attributes() -> None:
-    busy, bad, no, other, unclear, old, _ = EVERY
+    busy, bad, no, sold_out, other, unclear, old, _ = EVERY
     assert (busy.upstream, busy.retry_after, busy.status) == ("oss", 3, 429)  # type: ignore[attr-defined]
     assert (bad.path, bad.reason) == ("task.document.size", "too large")  # type: ignore[attr-defined]
     assert (no.decision, no.round) == ("rejected", 2)  # type: ignore[attr-defined]
+    assert (sold_out.reason, sold_out.status) == ("out_of_stock", 409)  # type: ignore[attr-defined]
     assert (other.key, other.stored, other.wanted) == ("k", "a", "b")  # type: ignore[attr-defined]
     assert (unclear.step, unclear.key) == ("Notify", "sk-1")  # type: ignore[attr-defined]
     assert old.given == {"function": "2"}  # type: ignore[attr-defined]

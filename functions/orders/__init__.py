@@ -1,0 +1,1 @@
+"""What the order flow's handlers share: the order that travels, the shop they call, and what undoes what."""
