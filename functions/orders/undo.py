@@ -7,7 +7,6 @@ may still come.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from functions.orders.shop import Shop
@@ -51,8 +50,7 @@ def _refunded(context: CompensationContext) -> JsonValue:
 
 def _cancelled(context: CompensationContext) -> JsonValue:
     """The carrier takes no key, and needs none: what is cancelled stays cancelled."""
-    made = _known(context, "shipment")
-    return _shop(context).post("carrier/cancellations", {"shipment": made} if made else {"order": _order(context)})
+    return _shop(context).post("carrier/cancellations", _arguments(context))
 
 
 def _shop(context: CompensationContext) -> Shop:
@@ -60,18 +58,11 @@ def _shop(context: CompensationContext) -> Shop:
 
 
 def _by_key(context: CompensationContext, kind: str) -> dict[str, Any]:
-    made = _known(context, kind)
-    return {kind: made} if made else {"key": context.forward_key}
+    known = _arguments(context)
+    return known if kind in known else {**known, "key": context.forward_key}
 
 
-def _known(context: CompensationContext, kind: str) -> str:
-    return str(_arguments(context).get(kind, ""))
-
-
-def _order(context: CompensationContext) -> str:
-    return str(_arguments(context)["order"])
-
-
-def _arguments(context: CompensationContext) -> Mapping[str, Any]:
+def _arguments(context: CompensationContext) -> dict[str, Any]:
+    """What was recorded: the order's number and, once it was known, the id of what was made."""
     given = context.arguments
-    return given if isinstance(given, dict) else {}
+    return dict(given) if isinstance(given, dict) else {}

@@ -3,12 +3,12 @@
 | request | body | answer |
 | --- | --- | --- |
 | `POST /reservations` | order, lines: [{sku, quantity}] | 201 reservation; 409 out_of_stock |
-| `POST /releases` | reservation (id), or key | 200 undone: true or false |
+| `POST /releases` | reservation (id), else key | 200 undone: true or false |
 | `POST /payments` | order, amount (smallest unit), currency, method | 201 payment; 402 declined |
-| `POST /refunds` | payment (id), or key | 200 undone: true or false |
+| `POST /refunds` | payment (id), else key | 200 undone: true or false |
 | `GET /requests/KEY` | | what was answered under an idempotency key; 404 |
 | `POST /carrier/shipments` | order, address | 201 shipment; 422 undeliverable |
-| `POST /carrier/cancellations` | shipment (id), or order | 200 cancelled: [ids]; 409 already_left |
+| `POST /carrier/cancellations` | shipment (id), else order | 200 cancelled: [ids]; 409 already_left |
 | `GET /carrier/shipments?order=N` | | 200 shipments: [...]; 202 in progress; 409 unknown |
 | `GET /stock/SKU`, `PUT /stock/SKU` | available | 200 sku, available |
 | `GET /effects?order=N` | | 200 effects: [kind, ...] in order |

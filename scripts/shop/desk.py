@@ -98,11 +98,10 @@ class Desk:
     def _cancel(self, body: Body, refuse: bool) -> Answer:
         if refuse:
             return _no(409, "already_left", "the parcel has left the house")
-        if "order" in body:
-            found = self._store.things("shipment", order=_text(body, "order"))
+        if "shipment" in body:
+            found = [self._by_id(body, "shipment")]
         else:
-            one = self._named(body, "shipment")
-            found = [] if one is None else [one]
+            found = self._store.things("shipment", order=_text(body, "order"))
         still = [thing for thing in found if thing.state == "open"]
         for thing in still:
             self._undone(thing, "cancelled", "cancel")
@@ -123,14 +122,18 @@ class Desk:
 
     def _named(self, body: Body, kind: str) -> Thing | None:
         if kind in body:
-            name, _, number = _text(body, kind).rpartition("-")
-            if name != kind or not number.isdigit() or not (found := self._store.things(kind, number=int(number))):
-                raise BadRequest(f"there is no {kind} {body[kind]}")
-            return found[0]
+            return self._by_id(body, kind)
         key = _text(body, "key")
         if self._store.request(key) is None:
             self._store.keep(key, "", _no(409, "closed", "this request was undone before it came"))
         return next(iter(self._store.things(kind, key=key)), None)
+
+    def _by_id(self, body: Body, kind: str) -> Thing:
+        name, _, number = _text(body, kind).rpartition("-")
+        found = self._store.things(kind, number=int(number)) if name == kind and number.isdecimal() else []
+        if not found:
+            raise BadRequest(f"there is no {kind} {body[kind]}")
+        return found[0]
 
     def _move(self, lines: dict[str, int], sign: int) -> None:
         for sku, quantity in lines.items():

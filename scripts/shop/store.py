@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Answer", "Effect", "Fault", "FaultKind", "Store"]
+__all__ = ["Answer", "Effect", "Fault", "FaultKind", "Store", "Thing"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS requests (key TEXT PRIMARY KEY, asked TEXT NOT NULL, status INTEGER NOT NULL,
@@ -153,7 +153,7 @@ class Store:
             " WHERE kind = ? AND (orderno = ? OR key = ? OR number = ?) ORDER BY number",
             (kind, order or None, key or None, number or None),
         )
-        return [Thing(*facts, json.loads(detail)) for *facts, detail in rows]
+        return [Thing(row[0], row[1], row[2], row[3], row[4], json.loads(row[5])) for row in rows]
 
     def happened(self, kind: str, order: str) -> None:
         """Count an effect."""
