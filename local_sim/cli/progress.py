@@ -81,7 +81,8 @@ class Screen:
 def wait_for_typing(poll_seconds: float = 0.2) -> None:
     """Return once the terminal has a line, or at once when there is no terminal.
 
-    A Ctrl-C that falls between the question and a blocking read would wait for the next key; between two polls it is seen.
+    A Ctrl-C that falls between the question and a blocking read would wait for the next key; between two polls it
+    is seen.
     """
     while sys.stdin.isatty() and not select.select([sys.stdin], [], [], poll_seconds)[0]:
         pass
