@@ -40,8 +40,6 @@ class Powertools:
 
     def __init__(self, endpoint: str, lease_seconds: float) -> None:
         boto3: Any = import_module("boto3")
-        from aws_lambda_powertools.utilities.idempotency.persistence.dynamodb import DynamoDBPersistenceLayer
-
         os.environ.setdefault("POWERTOOLS_SERVICE_NAME", "bench")
         warnings.simplefilter("ignore")
         self.client: Any = boto3.client(
@@ -53,7 +51,6 @@ class Powertools:
         )
         self.requests: list[str] = []
         self.client.meta.events.register("before-send.dynamodb.*", self._count)
-        self._layer = lambda: DynamoDBPersistenceLayer(TABLE, boto3_client=self.client)
         self._lease_ms = int(lease_seconds * 1000)
 
     def provision(self) -> None:
@@ -73,10 +70,16 @@ class Powertools:
         def body(data: Any) -> Any:
             return effect(None)
 
-        guarded = powertools.idempotent_function(
-            body, data_keyword_argument="data", persistence_store=self._layer(), config=config, key_prefix="step"
+        guard = powertools.idempotent_function
+        store = self._layer()
+        guarded: Callable[..., Any] = guard(
+            body, data_keyword_argument="data", persistence_store=store, config=config, key_prefix="step"
         )
         return guarded(data={"task": task, "step": step})
+
+    def _layer(self) -> Any:
+        persistence: Any = import_module("aws_lambda_powertools.utilities.idempotency.persistence.dynamodb")
+        return persistence.DynamoDBPersistenceLayer(TABLE, boto3_client=self.client)
 
     def dying(self) -> Powertools:
         """Return a worker that dies before it saves a result."""

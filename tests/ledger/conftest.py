@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,13 +21,15 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def store_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The local Tablestore with the ledger's tables in it."""
-    store = TablestoreStore(tmp_path_factory.mktemp("tablestore") / "store.db")
-    app = create_app(store, credentials=Credentials(), clock=StoreClock())
-    create_tables(sdk_client(DirectWire(app)), settings(), RealClock())
-    yield app
-    store.close()
+def store_app() -> Iterator[Any]:
+    """The local Tablestore with the ledger's tables in it; in memory where the system has such a folder."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        store = TablestoreStore(Path(folder) / "store.db")
+        app = create_app(store, credentials=Credentials(), clock=StoreClock())
+        create_tables(sdk_client(DirectWire(app)), settings(), RealClock())
+        yield app
+        store.close()
 
 
 @pytest.fixture
