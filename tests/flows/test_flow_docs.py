@@ -33,7 +33,7 @@ def drawn(text: str) -> set[str]:
 
 
 @both
-@pytest.mark.parametrize("flow", ["content_review", "opc_minimal"])
+@pytest.mark.parametrize("flow", ["content_review", "opc_minimal", "order_saga"])
 def test_the_picture_has_every_state(page: str, flow: str) -> None:
     assert drawn(section(page, flow)) == set(states(flow)) - {"CountHandovers"}
 
@@ -46,6 +46,17 @@ def test_the_table_names_the_function_of_every_task(page: str) -> None:
         if state["Type"] == "Task"
     }
     assert set(re.findall(r"(?m)^\| (\w+) \| [^|]+ \| `([a-z-]+)` \|", section(page, "content_review"))) == wanted
+
+
+@both
+def test_the_table_of_the_order_names_its_own_functions(page: str) -> None:
+    review = {state["Parameters"]["resourceArn"] for state in states("content_review").values() if "Action" in state}
+    wanted = {
+        (name, state["Parameters"]["resourceArn"].split("/")[1])
+        for name, state in states("order_saga").items()
+        if "Action" in state and state["Parameters"]["resourceArn"] not in review
+    }
+    assert set(re.findall(r"(?m)^\| (\w+) \| `([a-z-]+)` \|", section(page, "order_saga"))) == wanted
 
 
 @both
