@@ -34,6 +34,7 @@ __all__ = [
     "Review",
     "ReviewEvent",
     "SaveEvent",
+    "SimpleEvent",
     "Task",
     "TaskEvent",
     "TaskId",
@@ -182,7 +183,22 @@ class PinnedEvent(Event):
 
     def compared(self) -> Any:
         """What the ledger fingerprints: the business fields, never laps, times or tokens (cases C31, C32)."""
-        return None
+        return self.model_dump(mode="json", exclude={"step", "attempt", "task"})
+
+
+class SimpleEvent(Event):
+    """Base of the events of one's own flow: a task's id, the workflow's version, and whatever a subclass adds.
+
+    Nothing has to be pinned first. All added fields are business fields: the same step with other values is
+    `ResultConflict`.
+    """
+
+    task_id: TaskId
+    workflow: Version
+
+    def compared(self) -> Any:
+        """What the ledger fingerprints: every field that the subclass added."""
+        return self.model_dump(mode="json", exclude={"step", "attempt", "task_id", "workflow"})
 
 
 class TaskEvent(PinnedEvent):

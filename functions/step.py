@@ -16,7 +16,7 @@ from functions import log
 from functions.errors import InvalidInput, SystemFault
 from functions.events import answer_text, parse_event
 from functions.faults import typed
-from functions.models import Event, PinnedEvent, TaskEvent
+from functions.models import Event, PinnedEvent, SimpleEvent, TaskEvent
 from functions.payloads import object_key
 from functions.settings import Settings, current
 from ledger import Compensation, EffectKind, Ledger, Probe, StepContext, StepRequest, StepResult, Versions
@@ -79,7 +79,8 @@ def step(
 
     `kind` says how the effect is made exactly-once, `compensation` what undoes it, `probe` asks the other side
     whether it took place. `before` runs at every call, replays too, and has to be repeatable. `task_of` and
-    `compared` give the (task id, workflow version) and the fingerprinted input of events that are not a `PinnedEvent`.
+    `compared` give the (task id, workflow version) and the fingerprinted input of events that are neither a
+    `PinnedEvent` nor a `SimpleEvent`.
 
     The body's `task` entry holds the fields of the task it changed; the answer has the whole task.
     """
@@ -144,14 +145,20 @@ def _request(
         task_id=task_id,
         workflow_version=workflow,
         step=lap(event.step, event.attempt),
-        input=compared(call) if compared else event.compared() if isinstance(event, PinnedEvent) else None,
+        input=compared(call) if compared else _compared(event),
         kind=kind if isinstance(kind, EffectKind) else kind(call.settings),
         compensation=compensation(call) if compensation else None,
         versions=_versions(event, call.settings),
     )
 
 
+def _compared(event: Event) -> Any:
+    return event.compared() if isinstance(event, PinnedEvent | SimpleEvent) else None
+
+
 def _identity(event: Event) -> tuple[str, str]:
+    if isinstance(event, SimpleEvent):
+        return event.task_id, event.workflow
     if not isinstance(event, PinnedEvent):
         raise SystemFault(f"{type(event).__name__} does not say which task it belongs to")
     return event.task.task_id, event.task.versions.workflow
