@@ -18,6 +18,8 @@ from flow_kit import ROOT
 
 from ledger import Ledger, StepRow, Transition
 from local_sim.cloud import LocalCloud
+from local_sim.errors import LocalSimError
+from local_sim.journal import Journal
 from local_sim.project import load_project
 from scripts.shop import Fault, FaultKind, Store
 
@@ -103,13 +105,20 @@ class KilledOrder:
         store.switch(Fault("carrier/shipments", FaultKind.REFUSE, 99))
         store.close()
 
+    def begun(self) -> bool:
+        """Whether the execution is in the journal: a run may be killed before it is."""
+        try:
+            with Journal(self.data, read_only=True) as journal:
+                return journal.find("run").name == "run"
+        except LocalSimError:
+            return False
+
     def start(self) -> subprocess.Popen[str]:
         """Run the order, or go on with it."""
         order = {"lines": [{"sku": SKU, "quantity": 2}], "amount": 100, "currency": "CNY"}
         given = {"task_id": NUMBER, **order, "method": "card-1", "address": "Hangzhou"}
         begin = ["order_saga", "--name", "run", "--input", json.dumps(given), "--virtual-time"]
-        going = (self.data / "journal.sqlite").exists() and self.runs > 0
-        command = [sys.executable, "-m", "local_sim.cli", "run", *(["--resume", "run"] if going else begin)]
+        command = [sys.executable, "-m", "local_sim.cli", "run", *(["--resume", "run"] if self.begun() else begin)]
         command += ["--workers", "process", "--data", str(self.data), "--project", str(self.folder)]
         self.runs += 1
         return subprocess.Popen(
