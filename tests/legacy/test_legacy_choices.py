@@ -1,7 +1,5 @@
 """Choices and conditions of the older dialect, row by row."""
 
-
-
 from __future__ import annotations
 
 from legacy_kit import Row, body, rows
