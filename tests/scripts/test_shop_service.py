@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from local_sim.services.host import ServiceHost
 from scripts import shop
 from scripts.shop import Effect, Store, create_app
+from scripts.shop.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = {"amount": 300, "currency": "CNY", "method": "card-1"}
@@ -269,6 +271,34 @@ def test_stock_is_never_oversold_and_comes_back(asked: list[tuple[str, int, bool
             held[key] = 0
         assert store.stock("tea") == 4 - sum(held.values()) >= 0
     store.close()
+
+
+def command(*words: str) -> int:
+    return main(words)
+
+
+def test_the_command_sets_up_and_looks(
+    client: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SHOP_ENDPOINT", str(client.http.base_url))
+    assert command("stock", "青茶/1", "5") == command("stock", "青茶/1") == 0
+    assert [json.loads(line)["available"] for line in capsys.readouterr().out.splitlines()] == [5, 5]
+    assert command("fault", "payments", "refuse", "--order", "o1") == 0
+    assert client.post("payments", {"order": "o1", **CARD}, "k1")[0] == 402
+    assert command("fault", "payments", "busy", "--times", "9") == command("clear") == 0
+    assert client.post("payments", {"order": "o1", **CARD}, "k2")[0] == 201
+    assert command("effects", "o1") == 0
+    assert json.loads(capsys.readouterr().out) == {"effects": ["charge"]}
+
+
+def test_the_command_says_when_the_shop_says_no_or_is_away(
+    client: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SHOP_ENDPOINT", str(client.http.base_url))
+    assert command("stock", "tea", "-1") == 1
+    monkeypatch.delenv("SHOP_ENDPOINT")
+    assert command("effects") == 2
+    assert "SHOP_ENDPOINT" in capsys.readouterr().err
 
 
 SERVE = """\
