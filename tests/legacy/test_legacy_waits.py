@@ -1,7 +1,5 @@
 """Waits of the older dialect: durations, RFC 3339 in full (C14)."""
 
-
-
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone

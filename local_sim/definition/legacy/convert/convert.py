@@ -120,7 +120,7 @@ def _assign(comments: Mapping[int, str], first_states: Sequence[tuple[State, int
         owner = 0
         following = next((index for index, line in enumerate(lines) if line > number), len(lines))
         block_end = number
-        while block_end + 1 in comments:
+        while block_end + 1 in comments and block_end + 1 not in lines:
             block_end += 1
         if following < len(lines) and lines[following] == block_end + 1:
             owner = starts[following][1]
