@@ -33,8 +33,8 @@ def buyer(flows: Flows, task_id: str) -> Iterator[Buyer]:
 
 
 def quick(buyer: Buyer) -> None:
-    """Let the shop count as away after 0.3 s."""
-    buyer.flows.settings["STEPKEEPER_SHOP_TIMEOUT"] = "0.3"
+    """Let the shop count as away after 0.8 s."""
+    buyer.flows.settings["STEPKEEPER_SHOP_TIMEOUT"] = "0.8"
 
 
 def test_an_order_is_reserved_charged_and_shipped_once(buyer: Buyer) -> None:
@@ -119,7 +119,7 @@ def test_an_address_nobody_delivers_to_gives_the_money_and_the_stock_back(buyer:
 def test_a_lost_answer_of_the_shop_is_asked_for_again_under_the_same_key(buyer: Buyer, place: str, kind: str) -> None:
     if kind == "late":
         quick(buyer)
-    buyer.fault(place, kind, times=2, delay_ms=500)
+    buyer.fault(place, kind, times=2, delay_ms=1300)
     assert buyer.buy() == DONE
     assert buyer.effects() == SOLD
     step = {"reservations": "ReserveStock", "payments": "Charge"}[place]
@@ -130,7 +130,7 @@ def test_a_lost_answer_of_the_shop_is_asked_for_again_under_the_same_key(buyer: 
 def test_charged_and_the_shipment_timed_out_but_was_shipped_goes_on(buyer: Buyer, kind: str) -> None:
     if kind == "late":
         quick(buyer)
-    buyer.fault("carrier/shipments", kind, delay_ms=600)
+    buyer.fault("carrier/shipments", kind, delay_ms=1300)
     assert buyer.buy() == DONE
     assert (buyer.effects(), buyer.calls["create-shipment"]) == (SOLD, 2)
     assert changes_of(buyer, "CreateShipment") == ["claimed", "uncertain", "claimed", "done"]
@@ -202,7 +202,7 @@ def test_what_a_person_says_was_not_shipped_is_not_cancelled(buyer: Buyer) -> No
 
 def test_a_request_the_carrier_still_works_on_is_never_sent_again(buyer: Buyer) -> None:
     quick(buyer)
-    buyer.fault("carrier/shipments", "slow", delay_ms=1500)
+    buyer.fault("carrier/shipments", "slow", delay_ms=4000)
 
     def ask(waiting: Any) -> Decision:
         until = time.monotonic() + 20
