@@ -49,6 +49,8 @@ for _ in range(int(sys.argv[4])):
 note("finished")
 """
 VICTIM = """
+import threading
+
 import ledger.store as store
 spot = sys.argv[4]
 
@@ -61,6 +63,8 @@ count = 0
 
 def wrapped(self, write):
     global count
+    if threading.current_thread() is not threading.main_thread():
+        return send(self, write)  # a renewal of the lease: how many there are depends on the machine
     count += 1
     die(f"before {count}")
     send(self, write)
