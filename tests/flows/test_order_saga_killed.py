@@ -44,7 +44,7 @@ def test_killed_around_the_effects_the_order_is_bought_once(
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("moments", [pytest.param(BACK, id="in-doubt"), every_moment])
+@pytest.mark.parametrize("moments", [pytest.param(BACK, id="in-doubt", marks=pytest.mark.soak), every_moment])
 def test_killed_around_the_undoing_the_order_is_undone_once_in_reverse(
     killed: KilledOrder, monkeypatch: pytest.MonkeyPatch, moments: list[str] | None
 ) -> None:

@@ -13,7 +13,7 @@ from ledger import EffectKind
 
 _tasks = itertools.count()
 _HOUR_MS = 3_600_000
-RUNS, SOAK_RUNS = 250, 10_000
+RUNS, SOAK_RUNS = 100, 10_000
 
 
 def run_once(wire: DirectWire, seed: int) -> tuple[int, int]:

@@ -216,7 +216,7 @@ class UndeclaredModel(LedgerModel):
 def test_the_ledger_agrees_with_its_model(store_app: Any, machine: type[LedgerModel]) -> None:
     bound = type(machine.__name__, (machine,), {"wire": DirectWire(store_app)})
     case = bound.TestCase  # type: ignore[attr-defined]
-    case.settings = hypothesis_settings(max_examples=60, stateful_step_count=25, deadline=None)
+    case.settings = hypothesis_settings(max_examples=25, stateful_step_count=25, deadline=None)
     case("runTest").debug()
 
 

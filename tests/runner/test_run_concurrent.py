@@ -47,7 +47,7 @@ def test_branches_meet(tmp_path: Path, clock: Clock) -> None:
 
 
 def test_a_tasks_timeout_strikes_while_its_call_is_still_running(tmp_path: Path) -> None:
-    source = "import time\ndef slow(event, context):\n    time.sleep(30)\n"
+    source = "import time\ndef slow(event, context):\n    time.sleep(2.5)\n"
     project = make_project(tmp_path, source, ["slow"], "timeout: 60")
     task = "{Type: Task, Name: T, Action: 'FC:InvokeFunction', Timeout: 1, End: true, Parameters: "
     states = f"- {task}{{resourceArn: 'acs:fc:::functions/slow', invocationType: Sync}}}}"
