@@ -79,7 +79,7 @@ class LocalCloud:
         """
         with self._lock:
             if self._environment is None:
-                self._environment = {**self._start(), **self._start_outside()}
+                self._environment = {**self._start(), **self._start_outside(), **_direct()}
                 self._set_up(self._environment)
             return self._environment
 
@@ -196,6 +196,13 @@ class LocalCloud:
                 function()
             except Exception as error:
                 raise CloudError(f"the setup hook {hook} failed: {type(error).__name__}: {error}") from error
+
+
+def _direct() -> dict[str, str]:
+    """Let nothing that talks to the services go through a proxy of the user's, whatever else the user exempts."""
+    given = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
+    hosts = ",".join(part for part in (given, "127.0.0.1,localhost,::1") if part)
+    return {"NO_PROXY": hosts, "no_proxy": hosts}
 
 
 def _declared(environments: list[Mapping[str, str]], key: str) -> str:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import secrets
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -41,13 +43,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo and return its exit status: 0 finished, 1 failed, 2 bad input, 3 waiting, 130 interrupted."""
     options = _options(arguments)
     try:
+        return _main(options)
+    except Stop as stop:
+        return stop.status
+
+
+def _main(options: argparse.Namespace) -> int:
+    try:
         result = _resume(options) if options.resume else _start(options)
         result = _until_over(result, options)
         return _close(result, options)
-    except Stop as stop:
-        return stop.status
     except KeyboardInterrupt:
-        _say("\nInterrupted. Nothing is lost; go on with: ./scripts/demo --resume")
+        _say(f"\nInterrupted. Nothing is lost; go on with: {_again(options)}")
         return INTERRUPTED
 
 
@@ -84,28 +91,46 @@ def _resume(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _last_task(options: argparse.Namespace) -> str:
-    """Return the task of the last run; it must not have ended."""
+    """Return the task of the last run: one that has not ended, or whose end has not been shown."""
     done = subprocess.run(  # noqa: S603 - our own command
         [*_LOCAL_SIM, "history", "--format", "json", "--data", str(options.data)],
         cwd=ROOT,
         capture_output=True,
         text=True,
+        encoding="utf-8",
         check=False,
     )
-    found = json.loads(done.stdout) if done.returncode == 0 else {"Status": ""}
-    if found["Status"] not in ("Starting", "Running"):
+    if done.returncode != 0:
+        _say(f"There is no run to go on with: {done.stderr.strip()}\nStart one with ./scripts/demo")
+        raise Stop(BAD_INPUT)
+    found = json.loads(done.stdout)
+    if found["Status"] not in ("Starting", "Running") and _shown(options, found["Execution"]).exists():
         _say("There is no unfinished run to go on with; start one with ./scripts/demo")
         raise Stop(BAD_INPUT)
     return str(found["Execution"])
 
 
+def _shown(options: argparse.Namespace, task_id: str) -> Path:
+    """Name the file that says that a task's end has been shown; a kill may come between the end and the showing."""
+    return Path(options.data, "shown", task_id)
+
+
 def _check(document: Path) -> None:
     try:
-        with document.open("rb") as stream:
-            stream.read(1)
+        str(document).encode()
+        regular = document.is_file() or not document.exists()
+        if regular:
+            with document.open("rb") as stream:
+                stream.read(1)
     except OSError as error:
         _say(f"{document}: {error.strerror or error}")
         raise Stop(BAD_INPUT) from None
+    except UnicodeEncodeError:
+        _say(f"{os.fsencode(document)!r}: the name is not UTF-8; rename the file")
+        raise Stop(BAD_INPUT) from None
+    if not regular:
+        _say(f"{document}: not a file" + (", but a folder" if document.is_dir() else ""))
+        raise Stop(BAD_INPUT)
 
 
 def _upload(document: Path, task_id: str, options: argparse.Namespace) -> str:
@@ -119,10 +144,10 @@ def _until_over(result: dict[str, Any], options: argparse.Namespace) -> dict[str
         waiting = result["waiting"][0]
         task_id = result["execution"]
         if waiting["state"] == "NeedInput":
-            _say("\nThe document cannot be used, see above. Give another: ./scripts/demo DOCUMENT --resume")
+            _say(f"\nThe document cannot be used, see above. Give another: {_again(options, 'DOCUMENT')}")
             raise Stop(BAD_INPUT)
         if not sys.stdin.isatty():
-            _say(f"\n{waiting['state']} waits. Go on with: ./scripts/demo --resume --decide DECISION")
+            _say(f"\n{waiting['state']} waits. Go on with: {_again(options)} --decide DECISION")
             raise Stop(WAITING)
         answer = _ask(task_id, waiting, options)
         options.decide = None
@@ -159,7 +184,11 @@ def _close(result: dict[str, Any], options: argparse.Namespace) -> int:
     _say(f"\nThe flow has ended: {outcome}")
     if result["cause"]:
         _say(f"  {result['cause']}")
-    _job(["show_task", str(result["execution"]), "--save", str(options.data / "results")], options)
+    task_id = str(result["execution"])
+    _job(["show_task", task_id, "--save", str(options.data / "results")], options)
+    mark = _shown(options, task_id)
+    mark.parent.mkdir(exist_ok=True)
+    mark.touch()
     return 0 if result["status"] == "Succeeded" else 1
 
 
@@ -175,7 +204,7 @@ def _run(arguments: list[str], options: argparse.Namespace) -> dict[str, Any]:
         )
         text = file.read_text(encoding="utf-8") if file.exists() else ""
     if status == -signal.SIGKILL:
-        _say(f"\nKilled right after {options.crash_after}. Go on with: ./scripts/demo --resume")
+        _say(f"\nKilled right after {options.crash_after}. Go on with: {_again(options)}")
         raise Stop(128 + signal.SIGKILL)
     if not text:
         raise Stop(status)
@@ -208,9 +237,19 @@ def _call(command: list[str], *, capture: bool) -> tuple[int, str]:
     return process.returncode, text or ""
 
 
+def _again(options: argparse.Namespace, *more: str) -> str:
+    """Return the command that goes on with this run."""
+    data = [] if options.data == DATA else ["--data", shlex.quote(str(options.data))]
+    return " ".join(["./scripts/demo", *more, "--resume", *data])
+
+
 def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    """Print a line. Raises Stop when nobody can read it any more: the run itself is safe in the journal."""
+    try:
+        print(text, flush=True)  # noqa: T201
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered must not fail again at exit
+        raise Stop(1) from None
 
 
 if __name__ == "__main__":

@@ -143,3 +143,31 @@ def test_ctrl_c_at_the_review_leaves_a_state_that_resume_continues(tmp_path: Pat
     done = demo.run("--resume", "--decide", "approved")
     assert done.returncode == 0, done.stderr
     assert len(demo.results()) == 1
+
+
+def test_an_end_that_nobody_saw_is_shown_on_resuming(demo: Demo, provider: Loopback) -> None:
+    assert demo.run("--crash-after", "Completed", "--decide", "approved").returncode == 128 + signal.SIGKILL
+    assert demo.results() == []
+    shown = demo.run("--resume")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert len(demo.results()) == 1
+    assert (len(provider.asked), demo.notices("result_saved")) == (1, 1)
+    again = demo.run("--resume")
+    assert (again.returncode, "no unfinished run" in again.stdout) == (2, True)
+
+
+def test_resuming_says_what_is_wrong_with_the_journal(demo: Demo) -> None:
+    demo.data.mkdir()
+    (demo.data / "journal.sqlite").write_bytes(b"garbage")
+    done = demo.run("--resume")
+    assert done.returncode == 2
+    assert "file is not a database" in done.stdout
+
+
+def test_what_is_no_file_is_refused_before_anything_starts(demo: Demo, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", tmp_path, Path(os.fsdecode(bytes(tmp_path / "b") + b"\xff.txt"))):
+        done = demo.run(os.fspath(name))
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+    assert not demo.data.exists()

@@ -68,3 +68,11 @@ def test_a_setup_hook_that_cannot_be_run_is_named(tmp_path: Path, hook: str) -> 
 
     with LocalCloud(load_project(tmp_path)) as cloud, pytest.raises(CloudError, match=hook):
         _ = cloud.environment
+
+
+def test_a_proxy_of_the_users_is_not_asked_for_the_services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "intranet.example")
+    with LocalCloud(make_project(tmp_path), tmp_path / "d") as cloud:
+        assert cloud.environment["NO_PROXY"] == "intranet.example,127.0.0.1,localhost,::1"
+        assert cloud.environment["no_proxy"] == cloud.environment["NO_PROXY"]
