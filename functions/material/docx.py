@@ -43,7 +43,7 @@ def _open(data: bytes, name: str) -> Any:
     try:
         return docx.Document(io.BytesIO(data))
     except Exception as error:
-        raise InvalidInput(f"{name} is a broken DOCX: {type(error).__name__}: {error}", reason="broken") from error
+        raise InvalidInput(f"{name} is a broken DOCX: its parts cannot be read", reason="broken") from error
 
 
 def _blocks(container: Any) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from html.parser import HTMLParser
 
 from functions.errors import InvalidInput
 
@@ -23,6 +24,9 @@ _BLOCKS_TEXT = (
     "header hr li main nav ol p pre section table tr ul"
 )
 _BLOCKS = tuple(_BLOCKS_TEXT.split())
+_VOID_TEXT = "area base br col embed hr img input link meta param source track wbr"
+_VOID = frozenset(_VOID_TEXT.split())
+_DEEPEST = 4_000
 _UNSEEN = ("script", "style", "noscript", "template", "head", "svg", "iframe", "object")
 
 
@@ -44,9 +48,9 @@ def html_text(data: bytes, name: str) -> str:
     from bs4 import BeautifulSoup, Comment
 
     declared = _CHARSET.search(data[:2048])
-    soup = BeautifulSoup(
-        _declared(data, declared.group(1).decode(), name) if declared else decode(data, name), "html.parser"
-    )
+    page = _declared(data, declared.group(1).decode(), name) if declared else decode(data, name)
+    _refuse_deep(page, name)
+    soup = BeautifulSoup(page, "html.parser")
     for unseen in soup(_UNSEEN):
         unseen.decompose()
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
@@ -58,6 +62,30 @@ def html_text(data: bytes, name: str) -> str:
         block.insert_before("\n")
         block.append("\n")
     return soup.get_text()
+
+
+class _Depth(HTMLParser):
+    """Counts how deep open elements lie in each other, as a parser that closes nothing by itself sees it."""
+
+    deepest = 0
+    _now = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in _VOID:
+            self._now += 1
+            self.deepest = max(self.deepest, self._now)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._now = max(0, self._now - 1)
+
+
+def _refuse_deep(page: str, name: str) -> None:
+    """Refuse nesting that costs the tree builder quadratic time; whole legacy pages of unclosed `<p>` still pass."""
+    depth = _Depth()
+    depth.feed(page)
+    if depth.deepest > _DEEPEST:
+        reason = "nested too deeply"
+        raise InvalidInput(f"{name} nests more than {_DEEPEST} elements in each other", path="document", reason=reason)
 
 
 def tidy(text: str) -> str:

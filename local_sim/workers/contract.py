@@ -114,6 +114,8 @@ def _import(name: str, code: str, shown: str) -> ModuleType:
         module = importlib.import_module(name)
     except SyntaxError as error:
         raise NotLoadable(shown, f"syntax error at {error.filename}:{error.lineno}: {error.msg}") from None
+    except SystemExit as error:
+        raise NotLoadable(shown, f"it ends the process while it is being imported (exit {error.code})") from None
     except Exception as error:
         raise NotLoadable(shown, _import_reason(error)) from error
     origin = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), "")

@@ -53,6 +53,13 @@ def test_html_gives_what_a_reader_sees() -> None:
     assert "one two three" in extract("a.htm", page.encode()).text
 
 
+def test_html_nested_without_end_is_refused_before_it_costs_minutes() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        extract("a.html", b"<div>" * 200_000 + b"x")
+    assert caught.value.reason == "nested too deeply"
+    assert extract("a.html", b"<p>a<br><img src=x>" * 3_000).text.startswith("a\n")
+
+
 @pytest.mark.parametrize("declared", ["gbk", "gb2312", "GB18030"])
 def test_html_is_read_in_the_encoding_it_declares(declared: str) -> None:
     page = f'<html><head><meta charset="{declared}"></head><body>中文内容</body></html>'.encode("gb18030")

@@ -220,6 +220,7 @@ def test_an_unresolved_variable_is_reported_when_it_is_used(worker: Worker, func
         ("bare", "", "a handler is written file.function"),
         ("broken.handler", "broken.py", "syntax error at "),
         ("needy.handler", "needy.py", "ModuleNotFoundError: No module named 'no_such_package' (at "),
+        ("leaver.handler", "leaver.py", "it ends the process while it is being imported (exit 3)"),
     ],
 )
 def test_a_handler_that_cannot_be_loaded_is_named(
@@ -227,6 +228,7 @@ def test_a_handler_that_cannot_be_loaded_is_named(
 ) -> None:
     (code / "broken.py").write_text("def handler(:\n", encoding="utf-8")
     (code / "needy.py").write_text("import no_such_package\n", encoding="utf-8")
+    (code / "leaver.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
     with pytest.raises(HandlerNotLoadable) as caught:
         worker.prepare(function("f", handler=handler))
     error = caught.value
