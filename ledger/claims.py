@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from ledger.clock import Clock
 from ledger.errors import StepBusy
+from ledger.keys import StepKey
 from ledger.lease import HeldClaim
-from ledger.protocol import Close, Park, Refuse, Replay, Take, Wait, decide
-from ledger.records import StepRecord, StoredRow, decode_step
+from ledger.protocol import Close, Park, Refuse, Replay, Take, Wait, decide, gone
+from ledger.records import Lane, StepRecord, StoredRow, decode_step
 from ledger.store import TableStore
 from ledger.writes import Intent, Moment
 
@@ -43,6 +44,23 @@ class Claims:
     def read(self, intent: Intent) -> StepRecord | None:
         """Read the row of an intent."""
         return _decoded(self._store.read(intent.key.row))
+
+    def at_rest(self, key: StepKey, lane: Lane) -> StepRecord | None:
+        """Return the row once nobody runs this half any more: finished, or its owner is gone.
+
+        Waits for a live owner up to the busy wait, then raises `StepBusy`.
+        """
+        watch = _Watch(self._clock)
+        queue = _Queue(self._clock, self._busy_wait, self._jitter)
+        while True:
+            record = _decoded(self._store.read(key.row))
+            half = None if record is None else record.lane(lane)
+            if record is None or half is None or record.state is not lane.claimed:
+                return record
+            moment = self.moment(watch.quiet_ms(record))
+            if gone(record, half.kind, moment, self._skew_ms, recorded=half.kind):
+                return record
+            queue.wait(key.step, Wait(record.lease_until_ms))
 
     def acquire(self, intent: Intent, record: StepRecord | None = None) -> Acquired:
         """Return the claim, the finished record, or how the half was closed. `record`: the row, where it is known.

@@ -15,17 +15,15 @@ from ledger.claims import Claims
 from ledger.client import tablestore_client
 from ledger.clock import Clock, RealClock
 from ledger.context import StepContext
-from ledger.errors import NotUncertain, StepBusy
+from ledger.errors import NotUncertain
 from ledger.figures import TaskHistory
 from ledger.keys import STEP_PREFIX, UNWIND_PREFIX, check_part, check_task_id, step_key
 from ledger.lease import LeaseKeeper
 from ledger.model import Direction, Probe, StepRequest, StepResult, StepRow, Transition, Versions
-from ledger.protocol import gone
 from ledger.records import (
     FORWARD,
     UNDO,
     Lane,
-    LaneRecord,
     StepRecord,
     StoredRow,
     decode_step,
@@ -176,7 +174,7 @@ class Ledger:
         """A person settles an uncertain step (or, with `direction`, an uncertain compensation).
 
         `applied` True: it happened, `result` is its result. False: it did not and will not; the step may run again.
-        Raises `NotUncertain`, `StepBusy` (its worker still lives), `InvalidKey`, `NotJson`.
+        Raises `NotUncertain`, `StepBusy` (its worker still lives, after waiting for it), `InvalidKey`, `NotJson`.
         """
         self._ready()
         check_part("by", by)
@@ -185,8 +183,7 @@ class Ledger:
         key = step_key(task_id, workflow_version, step)
         columns = self._results.encode(task_id, result) if applied else None
         while True:
-            stored = self._store.read(key.row)
-            record = self._settleable(step, lane, stored)
+            record = _settleable(step, lane, self._claims.at_rest(key, lane))
             write = writes.settle_by_person(record, lane, columns, by, reason, self._claims.moment())
             if self._store.settle(write).won:
                 return
@@ -225,19 +222,6 @@ class Ledger:
         check_task_id(task_id)
         return list(self._store.scan(task_id, _STEPS))
 
-    def _settleable(self, step: str, lane: Lane, stored: StoredRow | None) -> StepRecord:
-        record = None if stored is None else decode_step(stored)
-        half: LaneRecord | None = None if record is None else record.lane(lane)
-        if record is None or half is None:
-            raise NotUncertain(step, "not recorded")
-        if record.state is lane.claimed:
-            moment = self._claims.moment()
-            if not gone(record, half.kind, moment, self._skew_ms, recorded=half.kind):
-                raise StepBusy(step, record.lease_until_ms)
-        elif record.state is not lane.uncertain:
-            raise NotUncertain(step, record.state.value)
-        return record
-
     def _ready(self) -> None:
         if not self._checked:
             check_schema(self._store)
@@ -258,3 +242,11 @@ def _references(stored: list[StoredRow]) -> frozenset[str]:
     records = [decode_step(row) for row in stored]
     halves = [half for record in records for half in (record.forward, record.undo) if half is not None]
     return frozenset(half.result_ref.uri for half in halves if half.result_ref is not None)
+
+
+def _settleable(step: str, lane: Lane, record: StepRecord | None) -> StepRecord:
+    if record is None or record.lane(lane) is None:
+        raise NotUncertain(step, "not recorded")
+    if record.state not in (lane.claimed, lane.uncertain):
+        raise NotUncertain(step, record.state.value)
+    return record

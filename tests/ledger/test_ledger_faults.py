@@ -71,6 +71,11 @@ def test_random_faults_never_double_or_lose_an_effect(wire: DirectWire, part: in
     run_many(wire, range(part * RUNS, (part + 1) * RUNS))
 
 
+def test_an_uncertain_end_that_could_not_be_written_can_still_be_settled(wire: DirectWire) -> None:
+    """Seed found by the soak: the last write never arrived, so the row was still claimed when the person came."""
+    run_once(wire, 68_385_566)
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_soak_ten_thousand_random_runs(wire: DirectWire) -> None:

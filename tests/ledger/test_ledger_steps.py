@@ -448,6 +448,17 @@ def test_resolving_what_is_not_uncertain_is_refused(wire: DirectWire, clock: Tur
         ledger.resolve(task, WV, "A", applied=True, by="li", reason="x")
 
 
+def test_a_person_can_settle_a_vanished_undeclared_step_after_one_lease_of_watching(
+    ledger: Ledger, clock: TurnableClock, task: str
+) -> None:
+    with pytest.raises(Crash):
+        ledger.run(request(task, kind=EffectKind.UNDECLARED), lambda context: (_ for _ in ()).throw(Crash()))
+    before = clock.monotonic()
+    ledger.resolve(task, WV, "A", applied=True, result=3, by="li", reason="saw it")
+    assert 30 <= clock.monotonic() - before <= 35
+    assert ledger.run(request(task, kind=EffectKind.UNDECLARED), never).value == 3
+
+
 def test_a_zero_lease_has_run_out_and_is_not_no_lease(ledger: Ledger, task: str) -> None:
     """Public fault 2 of the reference page: test for None, not for truth."""
     with pytest.raises(Crash):
