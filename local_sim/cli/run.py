@@ -56,6 +56,8 @@ def run_command(options: RunOptions) -> int:
     """Run or resume, show it, and return the exit status."""
     if options.workers not in ("in-process", "process"):
         raise BadOption(f"--workers is in-process or process, not {options.workers!r}")
+    if options.result is not None and not os.access(options.result.resolve().parent, os.W_OK):
+        raise BadOption(f"--result: {options.result.resolve().parent} is no folder that can be written to")
     project = choose_project(options.project, options.flow)
     data = choose_data(options.data, project)
     screen = Screen(sys.stderr if options.json_output else sys.stdout)

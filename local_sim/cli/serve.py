@@ -37,7 +37,11 @@ def serve(
     project: ProjectOption = None,
     data: DataOption = None,
     port: Annotated[
-        int, typer.Option("--port", metavar="N", help="CloudFlow and FC; Tablestore and OSS take the next two.")
+        int,
+        # Two ports follow this one, so the last two of all are no use.
+        typer.Option(
+            "--port", metavar="N", min=0, max=65533, help="CloudFlow and FC; Tablestore and OSS take the next two."
+        ),
     ] = 0,
     host: Annotated[str, typer.Option("--host", metavar="H", help="Address to listen on.")] = "127.0.0.1",
     secret: Annotated[

@@ -13,8 +13,10 @@ type inside the service. The errors here are raised to whoever starts and drives
 
 from __future__ import annotations
 
+from local_sim.errors import LocalSimError
 
-class ServiceError(Exception):
+
+class ServiceError(LocalSimError):
     """Something is wrong with a local service."""
 
 

@@ -173,6 +173,7 @@ def test_ctrl_c_at_the_question_leaves_a_state_that_can_be_resumed(folder: Path)
         stdout=slave,
         stderr=slave,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background inherits "ignore"
     )
     os.close(slave)
     read_until(master, "[yes]? ")

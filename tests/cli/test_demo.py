@@ -131,6 +131,7 @@ def test_ctrl_c_at_the_review_leaves_a_state_that_resume_continues(tmp_path: Pat
         stdout=slave,
         stderr=slave,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background inherits "ignore"
     )
     os.close(slave)
     seen = ""

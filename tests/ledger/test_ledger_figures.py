@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -226,9 +227,10 @@ def test_business_errors_are_the_kits_final_ones() -> None:
 def test_the_sweep_exits_with_one_when_it_found_something(
     environment: Ledger, served: LedgerSettings, task: str
 ) -> None:
-    brief = Ledger.open(served.model_copy(update={"lease_seconds": 0.001}), credentials=local_credentials)
+    brief = Ledger.open(served.model_copy(update={"lease_seconds": 0.2}), credentials=local_credentials)
     brief.begin(task, Versions("1"))
     Play(brief, task).step("Draft", Crash)
+    time.sleep(0.25)  # the command reads the machine's clock; a lease too short for one request is another story
     result = command(sweep.main, "--json")
     assert result.exit_code == 1
     mine = [entry for entry in json.loads(result.stdout) if entry["task_id"] == task]
