@@ -31,7 +31,7 @@ def killed(tmp_path: Path) -> KilledOrder:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("moments", [pytest.param(FORWARD, id="in-doubt"), every_moment])
+@pytest.mark.parametrize("moments", [pytest.param(FORWARD, id="in-doubt", marks=pytest.mark.soak), every_moment])
 def test_killed_around_the_effects_the_order_is_bought_once(
     killed: KilledOrder, monkeypatch: pytest.MonkeyPatch, moments: list[str] | None
 ) -> None:
