@@ -18,7 +18,7 @@ from ledger.context import StepContext
 from ledger.errors import NotUncertain
 from ledger.figures import TaskHistory
 from ledger.keys import STEP_PREFIX, UNWIND_PREFIX, check_part, check_task_id, step_key
-from ledger.lease import LeaseKeeper
+from ledger.lease import process_keeper
 from ledger.model import Direction, Probe, StepRequest, StepResult, StepRow, Transition, Versions
 from ledger.records import (
     FORWARD,
@@ -69,7 +69,7 @@ class Ledger:
         self._skew_ms = int(settings.max_clock_skew_seconds * 1000)
         self._claims = Claims(self._store, self._clock, settings.busy_wait, self._skew_ms, jitter)
         self._results = Results(blobs, settings.inline_limit_bytes)
-        self._runner = StepRunner(self._claims, self._results, LeaseKeeper(), settings.lease_seconds)
+        self._runner = StepRunner(self._claims, self._results, process_keeper(), settings.lease_seconds)
         self._tasks = Tasks(self._store, self._claims, settings)
         self._checked = False
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import heapq
 import itertools
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -80,15 +82,16 @@ class HeldClaim:
 class LeaseKeeper:
     """Renews the leases of claims whose effect runs longer than a third of the lease.
 
-    One sleeping thread for a whole ledger; a claim gets a thread of its own only once it is that old, so short effects
-    cost nothing but an entry in a heap.
+    One sleeping thread for a whole process, which ends when there is nothing to watch; a claim gets a thread of its own
+    only once it is that old, so short effects cost nothing but an entry in a heap. Where no thread can be started, a
+    lease is not renewed: that is a matter of liveness, never a reason to fail a step.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._due: list[tuple[float, int, HeldClaim, threading.Event]] = []
         self._numbers = itertools.count()
-        self._watcher: threading.Thread | None = None
+        self._watching = False
 
     @contextlib.contextmanager
     def keeping(self, claim: HeldClaim) -> Iterator[None]:
@@ -104,26 +107,45 @@ class LeaseKeeper:
         with self._changed:
             due = time.monotonic() + claim.grant.lease_ms / 3000
             heapq.heappush(self._due, (due, next(self._numbers), claim, over))
-            while self._due and self._due[0][3].is_set():
+            while self._due[0][3].is_set():
                 heapq.heappop(self._due)
-            if self._watcher is None or not self._watcher.is_alive():
-                self._watcher = threading.Thread(target=self._watch, name="ledger-leases", daemon=True)
-                self._watcher.start()
-            elif self._due and self._due[0][2] is claim:
+            if not self._watching:
+                self._watching = _started(self._watch, "ledger-leases")
+            elif self._due[0][2] is claim:
                 self._changed.notify()
 
     def _watch(self) -> None:
-        while True:
-            with self._changed:
-                while not self._due:
-                    self._changed.wait()
-                pause = self._due[0][0] - time.monotonic()
-                if pause > 0:
-                    self._changed.wait(pause)
-                    continue
-                _, _, claim, over = heapq.heappop(self._due)
+        while (entry := self._next()) is not None:
+            claim, over = entry
             if not over.is_set():
-                threading.Thread(target=_keep, args=(claim, over), name="ledger-renewal", daemon=True).start()
+                _started(functools.partial(_keep, claim, over), "ledger-renewal")
+
+    def _next(self) -> tuple[HeldClaim, threading.Event] | None:
+        """Wait for the next claim that is old enough; None when there is none left to wait for."""
+        with self._changed:
+            while self._due:
+                pause = self._due[0][0] - time.monotonic()
+                if self._due[0][3].is_set() or pause <= 0:
+                    return heapq.heappop(self._due)[2:]
+                self._changed.wait(pause)
+            self._watching = False
+            return None
+
+
+def process_keeper() -> LeaseKeeper:
+    """Return this process's keeper. A forked child has its own: threads do not survive a fork."""
+    return _keepers.setdefault(os.getpid(), LeaseKeeper())
+
+
+_keepers: dict[int, LeaseKeeper] = {}
+
+
+def _started(target: Callable[[], None], name: str) -> bool:
+    try:
+        threading.Thread(target=target, name=name, daemon=True).start()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _keep(claim: HeldClaim, over: threading.Event) -> None:

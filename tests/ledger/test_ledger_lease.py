@@ -11,7 +11,7 @@ from ledger_kit import WV, DirectWire, Faults, TurnableClock, ledger_over
 
 from ledger import ClaimLost, EffectKind, RealClock, StepBusy, StepContext, StepRequest
 from ledger.keys import step_key
-from ledger.lease import HeldClaim
+from ledger.lease import HeldClaim, LeaseKeeper, process_keeper
 from ledger.records import FORWARD
 from ledger.writes import Grant, Moment, renew
 
@@ -50,6 +50,38 @@ def test_a_short_effect_is_never_renewed(wire: DirectWire, task: str) -> None:
     ledger.run(request(task), lambda context: 1)
     time.sleep(0.5)
     assert wire.requests == ["PutRow", "UpdateRow"]
+
+
+def _lease_threads() -> int:
+    return sum(thread.name == "ledger-leases" for thread in threading.enumerate())
+
+
+def test_many_ledgers_share_one_watching_thread_which_ends_when_idle(wire: DirectWire, task: str) -> None:
+    for number in range(20):
+        ledger = ledger_over(wire, RealClock(), lease_seconds=0.3)
+        ledger.run(StepRequest(f"{task}-{number}", WV, "A", 1, kind=EffectKind.LOCAL), lambda context: 1)
+    assert _lease_threads() <= 1
+    keeper = process_keeper()
+    with keeper._changed:
+        keeper._due.clear()
+        keeper._changed.notify_all()
+    deadline = time.monotonic() + 5
+    while _lease_threads() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert _lease_threads() == 0
+    assert ledger.run(request(task), lambda context: 2).value == 2
+
+
+def test_a_machine_without_threads_left_still_runs_steps(
+    wire: DirectWire, task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    ledger = ledger_over(wire, TurnableClock())
+    ledger._runner._keeper = LeaseKeeper()
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert ledger.run(request(task), lambda context: 1).value == 1
 
 
 def test_a_renewal_that_finds_a_newer_owner_stops_and_says_so(wire: DirectWire, task: str) -> None:
