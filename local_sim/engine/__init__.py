@@ -46,6 +46,7 @@ from .history import History, HistoryEvent, iso_time, to_api
 from .limits import Limits
 from .maprun import ItemCounts, MapRunInfo
 from .tokens import Token, make_token, parse_token, verify_token
+from .trace import Part, Point, Trace
 
 __all__ = [
     "BadEventError",
@@ -72,6 +73,8 @@ __all__ = [
     "MapIoFailed",
     "MapRunInfo",
     "MapRunUpdated",
+    "Part",
+    "Point",
     "ReadItems",
     "Reason",
     "ResultsWritten",
@@ -85,6 +88,7 @@ __all__ = [
     "TaskSucceeded",
     "TimerFired",
     "Token",
+    "Trace",
     "WaitingTask",
     "WriteResults",
     "decode_command",

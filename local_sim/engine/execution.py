@@ -38,6 +38,7 @@ from .limits import Limits
 from .log import HistoryFull
 from .machine import Machine
 from .maprun import MapRunInfo
+from .trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ class Execution:
     """An execution as its driver sees it. Same events in, same history and commands out.
 
     `name` is the execution's name, `flow_name` the name the flow was created under (default: the definition's own),
-    `secret` signs the callback tokens, `limits` are the published ones unless given. Nothing here does I/O, reads a
+    `secret` signs the callback tokens, `limits` are the published ones unless given, `trace` counts what was gone
+    through. Nothing here does I/O, reads a
     clock or draws a random number. Values handed in and out are shared, never copied: do not change them in place.
     """
 
@@ -68,9 +70,11 @@ class Execution:
         role_arn: str = "",
         secret: bytes,
         limits: Limits = Limits(),  # noqa: B008 - frozen
+        trace: Trace | None = None,
     ) -> None:
         called = flow.name if flow_name is None else flow_name
         self._run = Machine(flow, name=name, flow_name=called, role_arn=role_arn, secret=secret, limits=limits)
+        self._run.trace = trace
         self._history = History(self._run.log)
 
     def handle(self, event: Event) -> list[Command]:
@@ -192,6 +196,7 @@ class Execution:
             role_arn=run.role_arn,
             secret=run.secret,
             limits=limits,
+            trace=run.trace,
         )
         made._run.is_child = True
         return made

@@ -12,6 +12,7 @@ from .commands import Reason
 from .cursor import Cursor
 from .evaluation import check_output, compute, view
 from .faults import ALL, StateFailure
+from .trace import Part
 from .visit import move_on
 
 if TYPE_CHECKING:
@@ -72,7 +73,10 @@ def _retry(run: Machine, cursor: Cursor, state: TaskState | ParallelState | MapS
         return False
     index, rule = found
     uses = cursor.rule_uses = cursor.rule_uses or {}
-    if uses.get(index, 0) >= rule.max_attempts:
+    spent = uses.get(index, 0) >= rule.max_attempts
+    if run.trace is not None:
+        run.trace.add(state, Part.EXHAUSTED if spent else Part.RETRIED, index)
+    if spent:
         return False
     uses[index] = uses.get(index, 0) + 1
     cursor.retries += 1
@@ -89,7 +93,7 @@ def _catch(run: Machine, cursor: Cursor, state: TaskState | ParallelState | MapS
     found = match(state.catch, failure.error)
     if found is None:
         return False
-    rule = found[1]
+    index, rule = found
     output = cursor.input
     if rule.output_constructor is not None:
         scope = view(run, cursor)
@@ -97,6 +101,8 @@ def _catch(run: Machine, cursor: Cursor, state: TaskState | ParallelState | MapS
         output = compute(rule.output_constructor, scope)
         check_output(run, output, f"what a Catch of {state.name} hands on")
     _record(run, cursor, failure, rule.next)
+    if run.trace is not None:
+        run.trace.add(state, Part.CAUGHT, index)
     move_on(run, cursor, state.name, output, rule.next)
     run.ready.append(cursor)
     return True

@@ -14,6 +14,7 @@ from .limits import Limits
 from .log import HistoryFull, Log
 from .maprun import MapRun
 from .reports import Report
+from .trace import Trace
 
 
 class Machine:
@@ -43,6 +44,7 @@ class Machine:
         self.map_runs: dict[int, MapRun] = {}
         self.closed: dict[int, Report] = {}
         self.timers_started = 0
+        self.trace: Trace | None = None
         self.status = Status.STARTING
         self.output: Json = None
         self.error = ""

@@ -29,10 +29,13 @@ def attempt_choice(run: Machine, cursor: Cursor, state: ChoiceState) -> bool:
     begin(run, cursor, state)
     scope = view(run, cursor)
     target = state.default
-    for branch in state.branches:
+    taken = len(state.branches)
+    for index, branch in enumerate(state.branches):
         if compute(branch.condition, scope):
-            target = branch.next
+            target, taken = branch.next, index
             break
+    if run.trace is not None:
+        run.trace.chose(state, taken, len(state.branches))
     complete(run, cursor, state, cursor.input, target)
     return True
 

@@ -12,6 +12,7 @@ from .evaluation import check_input, check_output, compute, view
 from .events import Json
 from .faults import RUNTIME_ERROR, StateFailure
 from .size import json_bytes
+from .trace import Part
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -27,6 +28,8 @@ def enter(run: Machine, cursor: Cursor, state: State) -> None:
     cursor.input = cursor.raw
     if not cursor.visiting:
         cursor.visiting = True
+        if run.trace is not None:
+            run.trace.add(state, Part.ENTERED)
         cursor.last = run.log.add(cursor.last, state.name, log.STEP_ENTERED, run.now, cursor.raw)
     if state.input_constructor is not None:
         made = compute(state.input_constructor, view(run, cursor))
@@ -61,6 +64,8 @@ def complete(run: Machine, cursor: Cursor, state: State, result: Json, target: s
         merge_globals(run, compute(state.global_constructor, view(run, cursor, result)))
     if not isinstance(state, TaskState):
         cursor.last = run.log.add(cursor.last, state.name, log.STEP_SUCCEEDED, run.now, output)
+    if run.trace is not None and state.next is not None:
+        run.trace.add(state, Part.LEFT)
     move_on(run, cursor, state.name, output, target)
 
 

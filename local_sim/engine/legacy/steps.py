@@ -38,10 +38,14 @@ def attempt_choice_step(run: Machine, cursor: Cursor, state: ChoiceStep) -> bool
 
 def _chosen(run: Machine, cursor: Cursor, state: ChoiceStep) -> Option | None:
     scope = view(run, cursor)
-    for option in state.options:
+    taken = len(state.options)
+    for index, option in enumerate(state.options):
         if option.condition is not None and compute(option.condition, scope):
-            return option
-    return state.default
+            taken = index
+            break
+    if run.trace is not None:
+        run.trace.chose(state, taken, len(state.options))
+    return state.options[taken] if taken < len(state.options) else state.default
 
 
 def attempt_wait_step(run: Machine, cursor: Cursor, state: WaitStep) -> bool:

@@ -14,6 +14,7 @@ from local_sim.engine.faults import INPUT_SIZE, OUTPUT_SIZE, StateFailure
 from local_sim.engine.frame import Frame
 from local_sim.engine.size import json_bytes
 from local_sim.engine.tokens import make_token
+from local_sim.engine.trace import Part
 from local_sim.engine.visit import move_on
 from local_sim.expression.values import type_name
 
@@ -31,6 +32,8 @@ def enter_step(run: Machine, cursor: Cursor, state: State, frame: Frame) -> None
         _open(run, cursor, frame)
     if not cursor.visiting:
         cursor.visiting = True
+        if run.trace is not None:
+            run.trace.add(state, Part.ENTERED)
         detail = log.Detail(input=frame.input, local=frame.local)
         cursor.last = run.log.add(cursor.last, state.name, log.STEP_ENTERED, run.now, detail)
         frame.context = {"flow": run.flow_name, "eventId": cursor.last}
@@ -58,6 +61,8 @@ def complete_step(run: Machine, cursor: Cursor, state: State, result: Json, targ
     _check_sizes(run, state, cursor.input, local, output)
     if not isinstance(state, TaskState):
         cursor.last = run.log.add(cursor.last, state.name, log.STEP_SUCCEEDED, run.now, output)
+    if run.trace is not None and state.next is not None:
+        run.trace.add(state, Part.LEFT)
     move_on(run, cursor, state.name, output, target)
     serial = cursor.scope.serial
     if target is None and serial is not None and serial.output_mappings is not None and cursor.frame is not None:
