@@ -31,10 +31,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CallSucceeded:
-    """`output` is `$Output`; `logs` is what a handler printed."""
+    """`output` is `$Output`; `logs` is what a handler printed.
+
+    `after_seconds` is how much later than it was carried out the call ends, by the run's clock; None means never.
+    """
 
     output: Json
     logs: str = ""
+    after_seconds: float | None = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class CallFailed:
     error: str
     cause: str = ""
     logs: str = ""
+    after_seconds: float | None = 0
 
 
 Outcome: TypeAlias = CallSucceeded | CallFailed

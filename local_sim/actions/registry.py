@@ -14,6 +14,8 @@ FUNCTION = "FC:InvokeFunction"
 HTTP = "HTTP:Request"
 
 Registered = Callable[[Call], Json]
+StandIn = Callable[[Call], "Outcome | None"]
+"""Answers a call in the place of its action; None lets the action be carried out."""
 
 
 class Actions:
@@ -21,13 +23,24 @@ class Actions:
     `$Output`.
 
     A registered callable comes before the built-in ones. It fails its state by raising ActionFailure; any other
-    exception fails it under its class name, as a handler's would.
+    exception fails it under its class name, as a handler's would. `stand_in` is asked before everything else.
     """
 
-    def __init__(self, project: Project, worker: Worker, registered: Mapping[str, Registered] | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        worker: Worker,
+        registered: Mapping[str, Registered] | None = None,
+        stand_in: StandIn | None = None,
+    ) -> None:
         self.project = project
         self.worker = worker
         self._registered = dict(registered or {})
+        self._stand_in = stand_in
+
+    def stand_in(self, call: Call) -> Outcome | None:
+        """Return the answer given in the place of the action; None when it is to be carried out."""
+        return None if self._stand_in is None else self._stand_in(call)
 
     def overrides(self, action: str) -> bool:
         """Say whether a callable was registered for the action."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from local_sim.actions import Actions
-from local_sim.actions.registry import Registered
+from local_sim.actions.registry import Registered, StandIn
 from local_sim.clock import Clock, RealClock, VirtualClock
 from local_sim.cloud import LocalCloud
 from local_sim.definition.loader import load_flow
@@ -59,6 +59,7 @@ def run_flow(
     actions: Mapping[str, Registered] | None = None,
     name: str | None = None,
     seed: str | None = None,
+    stand_in: StandIn | None = None,
 ) -> RunResult:
     """Run a flow to its end, or to callbacks nobody answers.
 
@@ -69,7 +70,8 @@ def run_flow(
     Timeout. `data_dir` keeps the journal and the local services' files; None keeps the journal in memory. A `cloud`
     given is
     used and left open, so that several runs share it. `ask` is called for a decision when nothing else can go on.
-    `actions` carry out integrations that local_sim does not. `name` and `seed` make a run repeatable.
+    `actions` carry out integrations that local_sim does not; `stand_in` answers calls in the place of any action, and
+    handlers are then loaded at their first call only. `name` and `seed` make a run repeatable.
 
     Raises FlowNotFound, BadInput, BadDecision, DefinitionError, TemplateError, HandlerNotLoadable and JournalError
     before anything has run.
@@ -81,10 +83,12 @@ def run_flow(
     with ExitStack() as stack:
         taken = Decisions(decisions, callbacks(source.flow))
         journal = stack.enter_context(Journal(data_dir))
-        runner = _Session(stack, project, journal, time, data_dir, cloud, workers, actions, observer or Observer())
-        preflight(project, runner.worker, source.text, source.file)
+        watcher = observer or Observer()
+        runner = _Session(stack, project, journal, time, data_dir, cloud, workers, actions, watcher, stand_in)
+        if stand_in is None:
+            preflight(project, runner.worker, source.text, source.file)
         loop = runner.loop(taken, ask)
-        live = _new_execution(journal, source, time, name)
+        live = _new_execution(journal, source, time, name, watcher)
         loop.add(live)
         loop.feed(live, Started(live.record.created_ms, input, seed or secrets.token_hex(16)))
         return runner.finish(loop, live)
@@ -165,6 +169,7 @@ class _Session:
         workers: WorkerKind,
         actions: Mapping[str, Registered] | None,
         observer: Observer,
+        stand_in: StandIn | None = None,
     ) -> None:
         self._journal = journal
         self._clock = clock
@@ -172,7 +177,9 @@ class _Session:
         the_cloud = cloud or stack.enter_context(LocalCloud(project, data_dir))
         self.worker = _worker(workers, the_cloud, stack)
         self._dispatcher = Dispatcher(
-            Actions(project, self.worker, actions), Children(lambda name: _by_name(project, name)), observer
+            Actions(project, self.worker, actions, stand_in),
+            Children(lambda name: _by_name(project, name), observer),
+            observer,
         )
         stack.callback(self._dispatcher.close)
 
@@ -202,6 +209,7 @@ class _Session:
             history=history,
             calls=dict(self._dispatcher.calls),
             waiting=tuple(waiting for _, waiting in loop.waiting()),
+            unused=loop.unused,
         )
 
 
@@ -214,7 +222,9 @@ def _worker(workers: WorkerKind, cloud: LocalCloud, stack: ExitStack) -> Worker:
     return worker
 
 
-def _new_execution(journal: Journal, source: FlowSource, clock: Clock, name: str | None) -> LiveExecution:
+def _new_execution(
+    journal: Journal, source: FlowSource, clock: Clock, name: str | None, observer: Observer
+) -> LiveExecution:
     now = clock.now_ms()
     stamp = datetime.fromtimestamp(now / 1000, timezone.utc)
     record = journal.create(
@@ -226,7 +236,7 @@ def _new_execution(journal: Journal, source: FlowSource, clock: Clock, name: str
         at_ms=now,
         virtual=isinstance(clock, VirtualClock),
     )
-    return LiveExecution(record, execution_of(record, source.flow))
+    return LiveExecution(record, execution_of(record, source.flow, observer.trace(source.flow)))
 
 
 def _take_up_all(loop: Loop, live: LiveExecution, project: Project) -> None:

@@ -17,10 +17,12 @@ from local_sim.engine import (
     Status,
     StopRequested,
     TaskSubmitted,
+    Trace,
 )
 from local_sim.journal import ExecutionNotFound, ExecutionRecord, ExecutionStored
 
 from .live import LiveExecution, MapChild
+from .observer import Observer
 
 if TYPE_CHECKING:
     from .loop import Loop
@@ -32,8 +34,9 @@ FindFlow = Callable[[str], "tuple[Flow, str, str] | None"]
 class Children:
     """Starts, cancels and ends child executions. The loop drives them like any other."""
 
-    def __init__(self, find_flow: FindFlow) -> None:
+    def __init__(self, find_flow: FindFlow, observer: Observer) -> None:
         self._find_flow = find_flow
+        self._observer = observer
 
     def connect(self, loop: Loop) -> None:
         """Name the loop that children are added to."""
@@ -81,7 +84,7 @@ class Children:
                 return CallFailed("FnF.ExecutionAlreadyExists", str(error))
             record = mine
         if all(live.record.id != record.id for live in self._loop.lives):
-            live = LiveExecution(record, execution_of(record, flow))
+            live = LiveExecution(record, execution_of(record, flow, self._observer.trace(flow)))
             live.replay(journal.events(record.id))
             self._enter(live, start.input)
         return CallSucceeded(answer)
@@ -168,6 +171,6 @@ def outcome_of(engine: Execution) -> Outcome:
     return CallFailed(engine.error or f"FnF.Execution{engine.status.value}", engine.cause)
 
 
-def execution_of(record: ExecutionRecord, flow: Flow) -> Execution:
+def execution_of(record: ExecutionRecord, flow: Flow, trace: Trace | None = None) -> Execution:
     """Return a new engine execution for a record."""
-    return Execution(flow, name=record.name, flow_name=record.flow, secret=record.secret)
+    return Execution(flow, name=record.name, flow_name=record.flow, secret=record.secret, trace=trace)

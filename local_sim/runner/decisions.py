@@ -21,6 +21,11 @@ class Decisions:
         for decision in given:
             self._check(decision)
 
+    @property
+    def left(self) -> tuple[Decision, ...]:
+        """The decisions not taken."""
+        return tuple(self._left)
+
     def take(self, waiting: Waiting) -> Decision | None:
         """Return the first decision that fits the waiting task and forget it; None when there is none."""
         for decision in self._left:

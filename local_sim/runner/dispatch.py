@@ -52,6 +52,7 @@ class Dispatcher:
         self._observer = observer
         self._jobs: Jobs[Callable[[Outcome], None]] = Jobs(concurrent=actions.worker.concurrent)
         self._background: list[BackgroundJob] = []
+        self._delayed: list[tuple[int, Callable[[], None]]] = []
         self._forms: dict[int, Mapping[str, Form]] = {}
 
     def connect(self, loop: Loop) -> None:
@@ -71,7 +72,7 @@ class Dispatcher:
     @property
     def busy(self) -> bool:
         """True while a call or an asynchronous invocation has not ended."""
-        return self._jobs.busy or bool(self._background)
+        return self._jobs.busy or bool(self._background) or self.next_due() is not None
 
     def forms(self, live: LiveExecution) -> Mapping[str, Form]:
         """Return the forms of an execution's callbacks, by state name."""
@@ -103,14 +104,26 @@ class Dispatcher:
         if answer is None:
             return None
         then, outcome = answer
-        return lambda: then(outcome)
+        if outcome.after_seconds == 0:
+            return lambda: then(outcome)
+        return partial(self._delay, outcome, lambda: then(outcome))
+
+    def _delay(self, outcome: Outcome, action: Callable[[], None]) -> None:
+        if outcome.after_seconds is not None:
+            self._delayed.append((self._loop.clock.now_ms() + round(outcome.after_seconds * 1000), action))
 
     def next_due(self) -> int | None:
-        """Return when the next asynchronous invocation starts, None when none is planned."""
-        return min((job.due_ms for job in self._background), default=None)
+        """Return when the next asynchronous invocation starts or delayed call ends, None when none is planned."""
+        dues = [job.due_ms for job in self._background] + [due for due, _ in self._delayed]
+        return min(dues, default=None)
 
     def start_due(self, now_ms: int) -> bool:
-        """Start the asynchronous invocations that are due; true when there was one."""
+        """Start the asynchronous invocations and end the delayed calls that are due; true when there was one."""
+        ending = min((call for call in self._delayed if call[0] <= now_ms), key=lambda call: call[0], default=None)
+        if ending is not None:
+            self._delayed.remove(ending)
+            ending[1]()
+            return True
         due = [job for job in self._background if job.due_ms <= now_ms]
         for job in due:
             self._background.remove(job)
@@ -126,7 +139,10 @@ class Dispatcher:
 
     def _task(self, live: LiveExecution, command: InvokeTask) -> None:
         call = self._call(live, command)
-        if self._actions.overrides(call.action):
+        answer = self._actions.stand_in(call)
+        if answer is not None:
+            self._add(lambda: answer, lambda outcome: self._answer(live, command, outcome))
+        elif self._actions.overrides(call.action):
             self._add(lambda: self._actions.run(call), lambda outcome: self._answer(live, command, outcome))
         elif call.action == START_FLOW:
             self._loop.later(partial(self._children.start_subflow, live, command, call))
@@ -252,7 +268,8 @@ class Dispatcher:
             if not live.ended:
                 self._loop.feed(live, event)
 
-        self._add(lambda: self._actions.run(call), then)
+        answer = self._actions.stand_in(call)
+        self._add(lambda: self._actions.run(call) if answer is None else answer, then)
 
 
 def request_id(live: LiveExecution, command: InvokeTask, at_ms: int) -> str:

@@ -57,6 +57,7 @@ class Loop:
         self._planned: list[tuple[int, LiveExecution, int, Decision]] = []
         self._seen: set[tuple[int, int]] = set()
         self._declined: set[tuple[int, int]] = set()
+        self._late: list[Decision] = []
         self._later: deque[Callable[[], None]] = deque()
         dispatcher.connect(self)
 
@@ -122,6 +123,11 @@ class Loop:
             for task in [] if live.ended else live.waiting:
                 yield live, self._waiting(live, task)
 
+    @property
+    def unused(self) -> tuple[Decision, ...]:
+        """The decisions that were not reported to anybody."""
+        return (*self._decisions.left, *(plan[3] for plan in self._planned), *self._late)
+
     def _step(self) -> bool:
         if self._later:
             self._later.popleft()()
@@ -171,10 +177,14 @@ class Loop:
                 self._observer.on_waiting(waiting)
             decision = self._decisions.take(waiting)
             if decision is not None:
-                due = self.clock.now_ms() + round(decision.after_seconds * 1000)
-                self._planned.append((due, live, waiting.task_id, decision))
+                self._planned.append((self._due(decision), live, waiting.task_id, decision))
                 return True
         return False
+
+    def _due(self, decision: Decision) -> int:
+        if decision.at_seconds is None:
+            return self.clock.now_ms() + round(decision.after_seconds * 1000)
+        return max(self.clock.now_ms(), self.lives[0].record.created_ms + round(decision.at_seconds * 1000))
 
     def _ask_somebody(self) -> bool:
         for live, waiting in self._undecided():
@@ -191,6 +201,7 @@ class Loop:
     def _report(self, live: LiveExecution, task_id: int, decision: Decision) -> None:
         task = live.tasks.get(task_id)
         if task is None or live.ended:
+            self._late.append(decision)
             return
         now = self.now(live)
         if decision.error:

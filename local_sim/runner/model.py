@@ -35,12 +35,13 @@ class Decision:
     `value` is the report's Output: an object, or a bare value that is put under the field the flow decides on. With
     `error`
     it is a failure report instead. `state` None means whichever fitting callback waits next. `after_seconds` is how
-    long the task waits for it, by the run's clock.
+    long the task waits for it, by the run's clock; `at_seconds`, when given, is counted from the start of the run.
     """
 
     value: Json = None
     state: str | None = None
     after_seconds: float = 0
+    at_seconds: float | None = None
     error: str = ""
     cause: str = ""
 
@@ -54,7 +55,8 @@ class RunResult:
     """How a run ended. `status` is Running when it stopped at callbacks nobody answered: `waiting` lists them.
 
     `path` is the names of the states entered, in order, those of branches included. `calls` counts function
-    invocations of this run, by function name. `history` is the whole execution's, also when it was resumed.
+    invocations of this run, by function name. `history` is the whole execution's, also when it was resumed. `unused`
+    are the decisions no waiting task took, or that came after its wait was over.
     """
 
     execution: str
@@ -66,6 +68,7 @@ class RunResult:
     history: tuple[HistoryEvent, ...]
     calls: Mapping[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
+    unused: tuple[Decision, ...] = ()
 
     @property
     def succeeded(self) -> bool:
