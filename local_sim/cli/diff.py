@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from local_sim.masks import mask
+
 if TYPE_CHECKING:
     from local_sim.engine import HistoryEvent
 
 SAME, DIFFERENT, BAD_FORMAT = 0, 1, 2
 _COMMON_SHOWN = 3
-_TOKEN = re.compile(r"djEj[A-Za-z0-9+/=_-]{16,}")
-_REQUEST_ID = re.compile(r"1-[0-9a-f]{8}-[0-9a-f]{24}")
 
 
 def register(app: typer.Typer) -> None:
@@ -99,11 +98,8 @@ def _first(one: Side, other: Side, key: Callable[[HistoryEvent, str], str]) -> d
 
 def _content(event: HistoryEvent, name: str) -> str:
     """Return what counts of an event, as text: without what differs between any two runs."""
-    detail = json.dumps(dict(event.detail), ensure_ascii=False, sort_keys=True).replace(
-        json.dumps(name)[1:-1], "<name>"
-    )
-    detail = _REQUEST_ID.sub("<request>", _TOKEN.sub("<token>", detail))
-    return f"{event.type} {event.step_name} {detail}"
+    detail = json.dumps(dict(event.detail), ensure_ascii=False, sort_keys=True)
+    return f"{event.type} {event.step_name} {mask(detail, name)}"
 
 
 def _short(event: HistoryEvent) -> str:

@@ -126,19 +126,11 @@ def _source(options: RunOptions, project: Project, data: Path) -> FlowSource:
 def _crash(state: str | None, flow: Flow) -> Callable[[HistoryEvent], None] | None:
     if state is None:
         return None
-    from local_sim.definition.model import Scope
+    from local_sim.definition.walk import states_of
 
-    def names(scope: Scope) -> list[str]:
-        found = list(scope.states)
-        for one in scope.states.values():
-            inner = [*getattr(one, "branches", ()), getattr(one, "processor", None)]
-            found += [name for part in inner if isinstance(part, Scope) for name in names(part)]
-        return found
-
-    if state not in names(flow.root):
-        raise BadOption(
-            f"--crash-after: flow {flow.name!r} has no state {state!r}; it has {', '.join(names(flow.root))}"
-        )
+    names = [path[-1] for path, _ in states_of(flow)]
+    if state not in names:
+        raise BadOption(f"--crash-after: flow {flow.name!r} has no state {state!r}; it has {', '.join(names)}")
 
     def crash(event: HistoryEvent) -> None:
         if event.type == "StepExited" and event.step_name == state:

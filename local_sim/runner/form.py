@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from local_sim.definition.model import (
     ChoiceState,
     Flow,
-    MapState,
-    ParallelState,
     PassState,
     Scope,
     State,
     TaskMode,
     TaskState,
 )
+from local_sim.definition.walk import scopes_of
 
 _OUTPUT_FIELD = re.compile(r"\$Output\.(\w+)")
 _COMPARISON = re.compile(r"""\$(?:Input|Global)\.([\w.]+)\s*==\s*(?:"([^"]*)"|'([^']*)')""")
@@ -67,7 +65,7 @@ def split_answer(text: str) -> tuple[str, dict[str, str]]:
 def callbacks(flow: Flow) -> dict[str, Form]:
     """Return the forms of all custom-callback states of the flow, by state name."""
     found: dict[str, Form] = {}
-    for scope in _scopes(flow.root):
+    for scope in scopes_of(flow.root):
         for state in scope.states.values():
             if isinstance(state, TaskState) and state.mode is TaskMode.CUSTOM_CALLBACK:
                 found[state.name] = form_of(scope, state)
@@ -114,15 +112,3 @@ def _comparisons(scope: Scope, state: State) -> dict[str, tuple[str, ...]]:
             for double, single, field in _FLIPPED.findall(branch.condition.text):
                 found.setdefault(field, []).append(double or single)
     return {field: tuple(dict.fromkeys(values)) for field, values in found.items()}
-
-
-def _scopes(scope: Scope) -> Iterator[Scope]:
-    waiting = [scope]
-    while waiting:
-        current = waiting.pop()
-        yield current
-        for state in current.states.values():
-            if isinstance(state, ParallelState):
-                waiting.extend(state.branches)
-            elif isinstance(state, MapState):
-                waiting.append(state.processor)
