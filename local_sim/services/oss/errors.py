@@ -80,6 +80,7 @@ CATALOGUE = MappingProxyType(
         "MissingArgument": (400, "0099-00000012", "A required argument is missing."),
         "MissingContentLength": (411, "0099-00000013", "You must provide the Content-Length HTTP header."),
         "NoSuchBucket": (404, "0015-00000101", "The specified bucket does not exist."),
+        "NoSuchLifecycle": (404, "0013-00000001", "No Row found in Lifecycle Table."),
         "NoSuchKey": (404, "0026-00000001", "The specified key does not exist."),
         "NoSuchUpload": (404, "0042-00000001", "The specified upload does not exist."),
         "NotImplemented": (400, "0099-00000014", "local_sim does not offer this part of OSS."),

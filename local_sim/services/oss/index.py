@@ -40,8 +40,14 @@ CREATE TABLE parts (
 )
 """
 
+_LIFECYCLES = """
+CREATE TABLE lifecycles (
+    bucket TEXT PRIMARY KEY REFERENCES buckets ON DELETE CASCADE, document BLOB NOT NULL
+) WITHOUT ROWID
+"""
+
 # MIGRATIONS[n] leads from schema n to n + 1; only ever add one at the end.
-MIGRATIONS = (_TABLES,)
+MIGRATIONS = (_TABLES, _LIFECYCLES)
 
 _OBJECT = "bucket, key, kind, size, etag, crc64, modified_ms, headers, tags, acl, storage_class, target, id"
 
@@ -84,6 +90,21 @@ def set_bucket_acl(connection: sqlite3.Connection, name: str, acl: str) -> None:
     """Change the ACL of a bucket; `NoSuchBucket` when there is none."""
     bucket_named(connection, name)
     connection.execute("UPDATE buckets SET acl = ? WHERE name = ?", (acl, name))
+
+
+def lifecycle_of(connection: sqlite3.Connection, name: str) -> bytes:
+    """Return the rules a bucket was given, as XML; empty without any. `NoSuchBucket` when there is none."""
+    bucket_named(connection, name)
+    row = connection.execute("SELECT document FROM lifecycles WHERE bucket = ?", (name,)).fetchone()
+    return b"" if row is None else bytes(row[0])
+
+
+def set_lifecycle(connection: sqlite3.Connection, name: str, rules: bytes) -> None:
+    """Keep the rules of a bucket, or forget them when `rules` is empty; `NoSuchBucket` when there is none."""
+    bucket_named(connection, name)
+    connection.execute("DELETE FROM lifecycles WHERE bucket = ?", (name,))
+    if rules:
+        connection.execute("INSERT INTO lifecycles VALUES (?, ?)", (name, rules))
 
 
 def bucket_totals(connection: sqlite3.Connection, name: str) -> tuple[int, int, int]:

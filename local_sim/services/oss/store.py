@@ -128,6 +128,14 @@ class OssStore:
         """Change a bucket's ACL, or raise `NoSuchBucket`."""
         self._change_rows(lambda connection: index.set_bucket_acl(connection, name, acl))
 
+    def lifecycle(self, name: str) -> bytes:
+        """Return a bucket's lifecycle rules as XML, empty without any; or raise `NoSuchBucket`."""
+        return index.lifecycle_of(self.connection(), name)
+
+    def set_lifecycle(self, name: str, rules: bytes) -> None:
+        """Keep a bucket's lifecycle rules, or raise `NoSuchBucket`."""
+        self._change_rows(lambda connection: index.set_lifecycle(connection, name, rules))
+
     def delete_bucket(self, name: str) -> None:
         """Remove an empty bucket, or raise `NoSuchBucket` or `BucketNotEmpty`."""
         self._change_rows(lambda connection: index.delete_bucket(connection, name))

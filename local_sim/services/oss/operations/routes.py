@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from local_sim.services.oss.context import Operation
 from local_sim.services.oss.errors import ApiError
-from local_sim.services.oss.operations import buckets, listings, multipart, reads, writes
+from local_sim.services.oss.operations import buckets, lifecycle, listings, multipart, reads, writes
 from local_sim.services.oss.request import Request
 from local_sim.services.oss.signing_v1 import SUBRESOURCES
 
@@ -20,15 +20,18 @@ _TABLE = MappingProxyType[tuple[str, str, str], Operation](
         (BUCKET, "GET", "list-type"): listings.list_objects_v2,
         (BUCKET, "GET", "acl"): buckets.get_acl,
         (BUCKET, "GET", "bucketInfo"): buckets.get_info,
+        (BUCKET, "GET", "lifecycle"): lifecycle.get_lifecycle,
         (BUCKET, "GET", "location"): buckets.get_location,
         (BUCKET, "GET", "stat"): buckets.get_stat,
         (BUCKET, "GET", "uploads"): multipart.list_uploads,
         (BUCKET, "GET", "versioning"): buckets.get_versioning,
         (BUCKET, "PUT", ""): buckets.put_bucket,
         (BUCKET, "PUT", "acl"): buckets.put_acl,
+        (BUCKET, "PUT", "lifecycle"): lifecycle.put_lifecycle,
         (BUCKET, "PUT", "versioning"): buckets.put_versioning,
         (BUCKET, "POST", "delete"): writes.delete_objects,
         (BUCKET, "DELETE", ""): buckets.delete_bucket,
+        (BUCKET, "DELETE", "lifecycle"): lifecycle.delete_lifecycle,
         (OBJECT, "GET", ""): reads.get_object,
         (OBJECT, "GET", "acl"): reads.get_acl,
         (OBJECT, "GET", "symlink"): reads.get_symlink,
@@ -62,15 +65,18 @@ _NAMES = MappingProxyType[Operation, str](
         listings.list_objects_v2: "ListObjectsV2",
         buckets.get_acl: "GetBucketAcl",
         buckets.get_info: "GetBucketInfo",
+        lifecycle.get_lifecycle: "GetBucketLifecycle",
         buckets.get_location: "GetBucketLocation",
         buckets.get_stat: "GetBucketStat",
         multipart.list_uploads: "ListMultipartUploads",
         buckets.get_versioning: "GetBucketVersioning",
         buckets.put_bucket: "PutBucket",
         buckets.put_acl: "PutBucketAcl",
+        lifecycle.put_lifecycle: "PutBucketLifecycle",
         buckets.put_versioning: "PutBucketVersioning",
         writes.delete_objects: "DeleteMultipleObjects",
         buckets.delete_bucket: "DeleteBucket",
+        lifecycle.delete_lifecycle: "DeleteBucketLifecycle",
         reads.get_object: "GetObject",
         reads.get_acl: "GetObjectAcl",
         reads.get_symlink: "GetSymlink",
