@@ -10,30 +10,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from scripts.cloud import CloudSettings, Functions, FunctionState, Trigger, command_app, reported, say, show_json
+from scripts.cloud import (
+    Change,
+    CloudSettings,
+    Functions,
+    FunctionState,
+    NotConfigured,
+    Trigger,
+    command_app,
+    reported,
+    show_changes,
+)
 from scripts.cloud.deployment import FunctionSpec, adopt_environment, read_deployment
 from scripts.cloud.objects import CodeObject, Objects
 
-__all__ = ["Change", "apply", "plan"]
-
-
-@dataclass(frozen=True)
-class Change:
-    """One thing that differs: `what` is code, a field's name, or `trigger NAME`."""
-
-    function: str
-    what: str
-    before: object
-    after: object
-
-    def __str__(self) -> str:
-        return f"{self.function}: {self.what}: {_short(self.before)} -> {_short(self.after)}"
+__all__ = ["app", "apply", "plan"]
 
 
 app = command_app()
@@ -54,18 +50,16 @@ def main(
     settings = CloudSettings()
     adopt_environment(settings)
     wanted = [spec for spec in read_deployment(settings).functions if not only or spec.name in only]
+    for spec in wanted:
+        if not str(spec.document.get("role", "acs:")).startswith("acs:"):
+            raise NotConfigured("ALIBABA_CLOUD_ACCOUNT_ID", f"the role {spec.document['role']!r} is a bare name")
     objects = Objects(os.environ["OSS_ENDPOINT"], os.environ["OSS_BUCKET"], settings.region)
     code = objects.upload_code(archive or settings.archive)
     functions = Functions(settings)
     changes = plan(functions, wanted, code)
     if not plan_only:
         apply(functions, wanted, code)
-    if as_json:
-        show_json({"applied": not plan_only, "changes": changes})
-        return
-    for change in changes:
-        say(str(change))
-    say(f"{len(wanted)} functions, {len(changes)} changes" + (" (planned)" if plan_only else ""))
+    show_changes(changes, planned=plan_only, as_json=as_json)
 
 
 def plan(functions: Functions, wanted: Sequence[FunctionSpec], code: CodeObject) -> list[Change]:
@@ -155,11 +149,6 @@ def _same(before: Any, after: Any) -> bool:
 
 def _same_trigger(old: Trigger, document: Mapping[str, Any]) -> bool:
     return old.type == document["triggerType"] and _same(old.config, document["triggerConfig"])
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 100 else text[:97] + "..."
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def _spec(resource: Resource, settings: CloudSettings) -> FunctionSpec:
     document = {key: value for key, value in props.items() if key not in _APART + _FC3_ONLY}
     role = document.pop("role", "")
     if role and role != "auto":
-        document["role"] = role_arn(role, settings)
+        document["role"] = role if not role.startswith("acs:") and not settings.account else role_arn(role, settings)
     for key in ("logConfig", "vpcConfig", "nasConfig", "ossMountConfig"):
         if document.get(key) == "auto":  # fc3 makes these; a deploy without fc3 does without
             del document[key]
