@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from local_sim.definition.model import Flow
@@ -11,7 +12,7 @@ from local_sim.definition.model import Flow
 from .from_flow import part_of
 from .labels import Point
 from .legend import LEGEND_HEIGHT, LEGEND_WIDTH, legend
-from .model import Kind, Line
+from .model import Kind, Line, Progress
 from .place import HEADER, LABEL_SIZE, LINE_HEIGHT, PADDING, PlacedEdge, PlacedNode, PlacedPart, place
 from .shapes import outline, to_border
 from .style import STYLE
@@ -23,20 +24,43 @@ _TITLE = 34.0
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A flow with a place for everything: laying out is the dear part, drawing the same layout again is cheap."""
+
+    title: str
+    part: PlacedPart
+
+
+def lay_out(flow: Flow) -> Layout:
+    """Return where everything goes. Raises LayoutMissing when graphlay is not installed."""
+    return Layout(clean(flow.name or "flow"), place(part_of(flow)))
+
+
 def draw_flow(flow: Flow) -> str:
     """Return the flow as an SVG document. Raises LayoutMissing when graphlay is not installed."""
-    part = place(part_of(flow))
+    return draw(lay_out(flow))
+
+
+def draw(layout: Layout, progress: Progress | None = None, *, embedded: bool = False) -> str:
+    """Return a layout as an SVG document.
+
+    With `progress` states and edges have the classes of an execution. `embedded` leaves the stylesheet and the legend
+    out: the page around it has them.
+    """
+    told, part, title = progress or Progress(), layout.part, layout.title
     width = max(part.width, LEGEND_WIDTH) + 2 * _MARGIN
     height = part.height + _TITLE + LEGEND_HEIGHT + 2 * _MARGIN
-    title = clean(flow.name or "flow")
-    body = "\n".join(_part(part, (width - part.width) / 2, _MARGIN + _TITLE))
+    body = "\n".join(_part(part, (width - part.width) / 2, _MARGIN + _TITLE, told))
+    style = "" if embedded else f"<style>{STYLE}</style>"
+    foot = "" if embedded else legend((width - LEGEND_WIDTH) / 2, height - LEGEND_HEIGHT - _MARGIN / 2)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
         f' height="{height:.0f}" role="img" aria-label={quoteattr(title)}>\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n{_MARKERS}"
+        f"<title>{escape(title)}</title>\n{style}\n{_MARKERS}"
         f'<rect class="page" width="100%" height="100%"/>\n'
         f'<text class="title" x="{width / 2:.1f}" y="{_MARGIN + 12:.1f}">{escape(title)}</text>\n'
-        f"{body}\n{legend((width - LEGEND_WIDTH) / 2, height - LEGEND_HEIGHT - _MARGIN / 2)}</svg>\n"
+        f"{body}\n{foot}</svg>\n"
     )
 
 
@@ -57,31 +81,33 @@ _MARKERS = (
 )
 
 
-def _part(part: PlacedPart, x: float, y: float) -> Iterator[str]:
+def _part(part: PlacedPart, x: float, y: float, progress: Progress) -> Iterator[str]:
     yield f'<g transform="translate({x:.1f} {y:.1f})">'
     by_name = {node.node.name: node for node in part.nodes}
     for node in part.nodes:
-        yield from _node(node)
+        yield from _node(node, progress)
     for edge in part.edges:
-        yield _line(edge, by_name[edge.edge.source], by_name[edge.edge.target])
+        yield _line(edge, by_name[edge.edge.source], by_name[edge.edge.target], progress)
     for edge in part.edges:
         if edge.label_at is not None:
             yield _label(edge, edge.label_at)
     yield "</g>"
 
 
-def _node(node: PlacedNode) -> Iterator[str]:
+def _node(node: PlacedNode, progress: Progress) -> Iterator[str]:
     kind = node.node.kind.value
     if node.node.kind in (Kind.START, Kind.END):
         yield f'<circle class="{kind}" cx="{node.x + node.width / 2:.1f}" cy="{node.y + node.height / 2:.1f}" r="7"/>'
         return
-    yield f'<g class="{kind}" transform="translate({node.x:.1f} {node.y:.1f})">'
+    mark = progress.marks.get(node.node.name, "")
+    classes = f"{kind} {mark}".rstrip()
+    yield f'<g class="{classes}" transform="translate({node.x:.1f} {node.y:.1f})">'
     yield f"<title>{escape(clean(f'{node.node.name}: {node.node.note}'))}</title>"
     yield outline(node.node.kind, node.width, node.height)
     yield from (_group_text(node) if node.parts else _text(node))
     for part in node.parts:
         yield _heading(part)
-        yield from _part(part, part.x, part.y)
+        yield from _part(part, part.x, part.y, progress)
     yield "</g>"
 
 
@@ -106,13 +132,14 @@ def _heading(part: PlacedPart) -> str:
     return f'<text class="note" x="{x:.1f}" y="{y:.1f}">{escape(clean(shorten(part.heading, 32)))}</text>'
 
 
-def _line(edge: PlacedEdge, source: PlacedNode, target: PlacedNode) -> str:
+def _line(edge: PlacedEdge, source: PlacedNode, target: PlacedNode, progress: Progress) -> str:
     points = list(edge.points)
     points[0] = to_border(points[0], source)
     points[-1] = to_border(points[-1], target)
     kind = edge.edge.line.value
+    taken = " taken" if (edge.edge.source, edge.edge.target) in progress.taken else ""
     tip = f"<title>{escape(clean(edge.edge.label))}</title>" if edge.edge.label else ""
-    return f'<path class="edge {kind}" d="{_rounded(points)}" marker-end="url(#head-{kind})">{tip}</path>'
+    return f'<path class="edge {kind}{taken}" d="{_rounded(points)}" marker-end="url(#head-{kind})">{tip}</path>'
 
 
 def _rounded(points: list[Point], radius: float = 7.0) -> str:

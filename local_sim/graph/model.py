@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -27,6 +28,17 @@ class Line(str, Enum):
     NEXT = "next"
     CHOICE = "choice"
     ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an execution is: a mark for each state entered, by name, and the pairs of states that followed another.
+
+    A mark becomes a CSS class of the state's group; a pair's edges get the class `taken`.
+    """
+
+    marks: Mapping[str, str] = field(default_factory=dict)
+    taken: Collection[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)

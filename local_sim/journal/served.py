@@ -34,6 +34,8 @@ CREATE TABLE IF NOT EXISTS served (
 );
 CREATE INDEX IF NOT EXISTS served_by_flow ON served (flow_id, execution);
 CREATE INDEX IF NOT EXISTS executions_open ON executions (status) WHERE status IN ('Starting', 'Running');
+CREATE INDEX IF NOT EXISTS executions_recent ON executions (created_ms, id, status, flow, name);
+CREATE INDEX IF NOT EXISTS executions_by_status ON executions (status);
 CREATE INDEX IF NOT EXISTS served_callbacks ON served (execution) WHERE callback_token != '';
 """
 _OPEN = (Status.STARTING.value, Status.RUNNING.value)
@@ -128,6 +130,34 @@ class ServedQuery:
     child_of: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverviewQuery:
+    """A page of all flows' executions, newest first. `text` is part of the name or of the input.
+
+    `below` is the place (start time and id) to go on under.
+    """
+
+    limit: int
+    below: tuple[int, int] | None = None
+    flow: str = ""
+    status: str = ""
+    text: str = ""
+    from_ms: int | None = None
+    to_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRow:
+    """An execution in short."""
+
+    id: int
+    flow: str
+    name: str
+    status: str
+    created_ms: int
+    stopped_ms: int | None
+
+
 class ServedJournal(Journal):
     """The journal as a server uses it. One thread may use it; the reader is a second one, opened read-only."""
 
@@ -192,6 +222,38 @@ class ServedJournal(Journal):
             values += [query.name_prefix, query.name_prefix]
         text = f"{_SELECT} WHERE {' AND '.join(where)} ORDER BY e.id DESC LIMIT ?"
         return [_record(row) for row in self._db.execute(text, (*values, query.limit))]
+
+    def overview(self, query: OverviewQuery) -> list[OverviewRow]:
+        """Return a page of executions; children of map runs are left out."""
+        where, values = ["s.child_of = ''"], list[str | int]()
+        for condition, value in (
+            ("e.flow = ?", query.flow),
+            ("e.status = ?", query.status),
+            ("e.created_ms >= ?", query.from_ms),
+            ("e.created_ms <= ?", query.to_ms),
+        ):
+            if value is not None and value != "":
+                where.append(condition)
+                values.append(value)
+        if query.below is not None:
+            where.append("(e.created_ms, e.id) < (?, ?)")
+            values += query.below
+        if query.text:
+            where.append("(instr(e.name, ?) OR instr(s.input, ?))")
+            values += [query.text, query.text]
+        text = (
+            "SELECT e.id, e.flow, e.name, e.status, e.created_ms, s.stopped_ms "  # noqa: S608
+            f"FROM executions e JOIN served s ON s.execution = e.id WHERE {' AND '.join(where)} "
+            "ORDER BY e.created_ms DESC, e.id DESC LIMIT ?"
+        )
+        return [OverviewRow(*row) for row in self._db.execute(text, (*values, query.limit))]
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """Return how many executions there are, by flow and status."""
+        rows = self._db.execute(
+            "SELECT flow, status, count(*) FROM executions INDEXED BY executions_recent GROUP BY 1, 2"
+        )
+        return {(str(flow), str(status)): int(count) for flow, status, count in rows}
 
     def history(self, execution: int) -> str | None:
         """Return the history that the execution's end left behind; None before the end."""

@@ -38,6 +38,7 @@ from local_sim.workers import InvokeResult
 from .children import Children
 from .function_calls import FunctionCall, invoke, outcome_of, read_function_call
 from .hub import Hub
+from .invocation_logs import InvocationLog, InvocationLogs
 from .live import ServedLive
 from .reports import Reports
 
@@ -56,6 +57,7 @@ class ServedCarrier:
         reports: Reports,
         actions: Actions,
         pool: Executor,
+        logs: InvocationLogs,
     ) -> None:
         self._hub = hub
         self._functions = functions
@@ -63,6 +65,7 @@ class ServedCarrier:
         self._reports = reports
         self._actions = actions
         self._pool = pool
+        self._logs = logs
         self._running: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -137,6 +140,8 @@ class ServedCarrier:
             _logger.exception("task %s of %s could not be carried out", "/".join(command.path), live.record.name)
             outcome = CallFailed("FnF.InternalError", f"{type(error).__name__}: {error}")
         if outcome is not None:
+            log = InvocationLog(command.path[-1], command.attempt, self._hub.now(live), outcome.logs)
+            self._logs.add(live.id, log)
             self._answer(live, command, outcome)
 
     async def _carry(self, live: ServedLive, command: InvokeTask, call: Call) -> Outcome | None:

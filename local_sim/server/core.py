@@ -30,9 +30,11 @@ from local_sim.workers import Worker
 
 from .carrier import ServedCarrier
 from .children import Children
+from .console_source import LocalSource
 from .definitions import Definitions
 from .executions import ServedExecutions
 from .hub import Hub
+from .invocation_logs import InvocationLogs
 from .outside import World
 from .reports import Reports
 from .starts import Starter
@@ -89,13 +91,20 @@ class Core:
         self.flows = FlowActions(self._store, self._world, self._drop_flow)
         self._schedules = ScheduleActions(self._store, self._world, self.flows, self._refresh)
         self._timetable = Timetable(self.alarms, clock.now_ms, self._schedules.due_after, self._fire, late_ms=late_ms)
+        self._logs = InvocationLogs(folder)
         children = Children(self.hub, self._starter, self.flows, clock.now_ms)
         actions = Actions(project, worker, registered)
-        self._carrier = ServedCarrier(self.hub, self.functions, children, self._reports, actions, self._pool)
+        self._carrier = ServedCarrier(
+            self.hub, self.functions, children, self._reports, actions, self._pool, self._logs
+        )
+        execution_actions = ExecutionActions(self.flows, self._world, self._executions)
+        self.source = LocalSource(
+            self.hub, self._store, self.flows, execution_actions, self._executions, self._logs, fetch
+        )
         self.cloudflow = CloudFlowApp(
             self.flows,
             self._schedules,
-            ExecutionActions(self.flows, self._world, self._executions),
+            execution_actions,
             now_ms=clock.now_ms,
             secret=secret,
             region=region,
@@ -120,6 +129,7 @@ class Core:
         for task in self._background:
             task.cancel()
         self._store.close()
+        self._logs.close()
         # Closing the worker ends the handlers in progress, so the pool's threads come to an end too.
         await asyncio.get_running_loop().run_in_executor(None, self._worker.close)
         self._pool.shutdown(wait=False, cancel_futures=True)

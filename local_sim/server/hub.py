@@ -75,6 +75,7 @@ class Hub:
         self._journal: ServedJournal | None = None
         self._next_id = 1
         self._committing = False
+        self.changes = 0
 
     async def open(self, carrier: Carrier) -> None:
         """Open the journal and bring every unfinished execution back. Raises JournalError."""
@@ -278,6 +279,7 @@ class Hub:
 
     def _apply(self, waiting: _Waiting) -> None:
         live = waiting.live
+        self.changes += 1
         was_over = live.ended
         commands = live.engine.handle(waiting.event) if was_over else live.feed(waiting.event)
         if not waiting.answer.done():
