@@ -12,9 +12,10 @@ from functions.errors import SystemFault
 from functions.models import PayloadRef
 from functions.orders.undo import order_actions
 from functions.payloads import Payloads
+from functions.review import Desk, ReviewId, ReviewUnknown, State
 from ledger import Compensation, CompensationContext, JsonValue
 
-__all__ = ["actions", "notice_sent", "remove_objects", "remove_result", "withdraw_review"]
+__all__ = ["actions", "end_review", "notice_sent", "remove_objects", "remove_result"]
 
 A = TypeVar("A")
 
@@ -29,9 +30,9 @@ def remove_result(key: str, sha256: str) -> Compensation:
     return Compensation("remove_result", {"key": key, "sha256": sha256})
 
 
-def withdraw_review(folder: str) -> Compensation:
-    """Forget the callback tokens of a review, so that no tool offers it any more."""
-    return Compensation("withdraw_review", {"folder": folder})
+def end_review(workflow: str, step: str) -> Compensation:
+    """Withdraw a review that nobody has decided, so that no link counts any more. A decided one stays on record."""
+    return Compensation("end_review", {"workflow": workflow, "step": step})
 
 
 def notice_sent(kind: str, sender: str) -> Compensation:
@@ -56,7 +57,15 @@ def actions(
         found = store.find(_argument(context, "key", str))
         return {"removed": found is not None and _remove_if(store, found, _argument(context, "sha256", str))}
 
+    def ended_review(context: CompensationContext) -> JsonValue:
+        where = ReviewId(context.task_id, _argument(context, "workflow", str), _argument(context, "step", str))
+        try:
+            return {"review": Desk.open().close(where, State.WITHDRAWN, "the task was undone").state.value}
+        except ReviewUnknown:
+            return {"review": "never opened"}
+
     def withdrawn_review(context: CompensationContext) -> JsonValue:
+        # Recorded by steps of before reviews were entries of the ledger.
         bucket = payloads().bucket
         kept = bucket.listing(_argument(context, "folder", str))
         for info in kept:
@@ -66,6 +75,7 @@ def actions(
     return {
         "remove_objects": removed_objects,
         "remove_result": removed_result,
+        "end_review": ended_review,
         "withdraw_review": withdrawn_review,
         **order_actions(),
     }

@@ -60,6 +60,7 @@ Version = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 StepName = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^@/#\s][^@/#]*$")]
 Lap = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 Token = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+ReviewerName = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_whitespace=True)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -230,9 +231,19 @@ class DraftEvent(TaskEvent):
 
 
 class ReviewEvent(TaskEvent):
-    """Event of `request_review`; `token` is the callback token of this visit of the state."""
+    """Event of `request_review`; `token` is the callback token of this visit of the state.
+
+    `flow` and `execution` name the run that waits, so that it can be asked what became of a report. `approvals` is how
+    many different reviewers have to approve; `reviewers` are their names, when the flow knows them; `expires_in` is the
+    state's own Timeout in seconds.
+    """
 
     token: Token
+    flow: Annotated[str, StringConstraints(max_length=128)] = ""
+    execution: Annotated[str, StringConstraints(max_length=256)] = ""
+    approvals: Annotated[int, Field(ge=1, le=9, strict=True)] = 1
+    reviewers: Annotated[list[ReviewerName], Field(max_length=9)] = []
+    expires_in: Annotated[int, Field(ge=60, le=31_536_000, strict=True)] = 604_800
 
     def compared(self) -> Any:
         """The draft that is to be reviewed."""

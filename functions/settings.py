@@ -31,6 +31,10 @@ class Settings(BaseSettings):
     )
     oss_bucket: str = Field(default="", validation_alias="OSS_BUCKET", description="The bucket of all payloads.")
 
+    fnf_endpoint: str = Field(
+        default="", validation_alias="FNF_ENDPOINT", description="Where CloudFlow answers, with scheme."
+    )
+
     function_version: str = Field(
         default="1", min_length=1, description="Version of this code; pinned by a task's first step."
     )
@@ -83,8 +87,28 @@ class Settings(BaseSettings):
     notice_timeout: float = Field(default=10.0, gt=0, description="Seconds before the webhook counts as away.")
     outbox: str = Field(default="/tmp/stepkeeper-outbox", min_length=1, description="Folder of the outbox sender.")  # noqa: S108
     answer_hint: str = Field(
-        default="python -m scripts.review {task_id} --decide DECISION",
-        description="How people answer, as shown in notices; {task_id} is filled in.",
+        default="python -m scripts.review show {task_id}",
+        description="How people answer from a terminal, as shown in notices; {task_id} is filled in.",
+    )
+
+    review_keys: SecretStr = Field(
+        default=SecretStr(""),
+        description="Keys for links and tokens, 32 characters or more each, commas between, the newest first.",
+    )
+    review_base_url: str = Field(
+        default="",
+        pattern=r"^(https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?)?$",
+        description="Where the review page answers, as reviewers' browsers see it; no links are sent without it.",
+    )
+    review_reviewers: str = Field(
+        default="", description="Names of the reviewers, commas between; a flow may name others."
+    )
+    review_escalate_to: str = Field(default="", description="Who is told when a review is about to expire.")
+    review_remind_before: int = Field(
+        default=86400, ge=0, description="Seconds before its end that a review is reminded of; 0 for never."
+    )
+    review_escalate_before: int = Field(
+        default=21600, ge=0, description="Seconds before its end that a review is escalated; 0 for never."
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ledger.clock import Clock, RealClock
     from ledger.context import CompensationContext, StepContext
     from ledger.core import Ledger
+    from ledger.entries import Entries, Entry, Mark
     from ledger.errors import (
         BlobDamaged,
         BlobError,
@@ -72,6 +73,7 @@ _HOMES = {
     "clock": ("Clock", "RealClock"),
     "context": ("CompensationContext", "StepContext"),
     "core": ("Ledger",),
+    "entries": ("Entries", "Entry", "Mark"),
     "errors": (
         "BlobDamaged",
         "BlobError",
@@ -151,6 +153,8 @@ __all__ = [  # noqa: RUF022 (plain order, so that a test can check it)
     "DEFAULT_LIMITS",
     "Direction",
     "EffectKind",
+    "Entries",
+    "Entry",
     "Figures",
     "FingerprintDiffers",
     "InvalidArgument",
@@ -162,6 +166,7 @@ __all__ = [  # noqa: RUF022 (plain order, so that a test can check it)
     "LedgerRetryable",
     "LedgerSettings",
     "LedgerUnavailable",
+    "Mark",
     "Migration",
     "NoPermission",
     "NotJson",

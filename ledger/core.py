@@ -15,6 +15,7 @@ from ledger.claims import Claims
 from ledger.client import tablestore_client
 from ledger.clock import Clock, RealClock
 from ledger.context import StepContext
+from ledger.entries import Entries
 from ledger.errors import NotUncertain
 from ledger.figures import TaskHistory
 from ledger.keys import STEP_PREFIX, UNWIND_PREFIX, check_part, check_task_id, step_key
@@ -146,6 +147,12 @@ class Ledger:
             check_task_id(request.task_id)
             self._tasks.check(request.task_id, request.versions)
         return self._runner.run(request, effect, probe)
+
+    @property
+    def entries(self) -> Entries:
+        """What else a task has beside its steps."""
+        self._ready()
+        return Entries(self._store, self._claims, self.settings.tasks_table)
 
     def saga(self, task_id: str, workflow_version: str) -> Saga:
         """Return what unwinds a task. Raises `InvalidKey`."""

@@ -119,7 +119,7 @@ class Tasks:
 
         if from_ms >= to_ms:
             return
-        bounds = [("bucket", Column(f"{_day(from_ms)}/", f"{_day(to_ms)}/~")), ("begun", Column(INF_MIN, INF_MAX))]
+        bounds = [("bucket", Column(f"{day_of(from_ms)}/", f"{day_of(to_ms)}/~")), ("begun", Column(INF_MIN, INF_MAX))]
         seen: set[str] = set()
         for key, _ in self._store.scan_table(self._table, bounds):
             begun_text, _, task_id = str(key["begun"]).partition("/")
@@ -196,8 +196,9 @@ def _check_versions(versions: Versions) -> None:
 
 def _bucket_key(task_id: str, begun_ms: int) -> list[tuple[str, str]]:
     shard = hashlib.sha256(task_id.encode()).digest()[0] % _SHARDS
-    return [("bucket", f"{_day(begun_ms)}/{shard}"), ("begun", f"{begun_ms:015d}/{task_id}")]
+    return [("bucket", f"{day_of(begun_ms)}/{shard}"), ("begun", f"{begun_ms:015d}/{task_id}")]
 
 
-def _day(at_ms: int) -> str:
+def day_of(at_ms: int) -> str:
+    """The day of a moment (ms since the epoch), in UTC, as it stands in a bucket's name."""
     return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=at_ms)).strftime("%Y%m%d")

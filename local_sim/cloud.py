@@ -9,9 +9,11 @@ Nothing is imported or started before `environment` is first read: a flow withou
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import secrets
 import sqlite3
 import tempfile
 import threading
@@ -34,6 +36,7 @@ INSTANCE = "local"
 BUCKET = "local-bucket"
 KEY = "local"  # The local Tablestore takes any key id that is its own secret.
 _MARK = "setup.json"
+_SECRET = "secret.txt"  # noqa: S105 (a file's name)
 
 
 class CloudError(LocalSimError):
@@ -59,6 +62,8 @@ class LocalCloud:
         self._stores: list[OssStore | TablestoreStore] = []
         self._outside: OutsideServices | None = None
         self._lock = threading.RLock()
+        self.fc_endpoint = ""
+        """Where Function Compute answers, when a server runs beside; set before `environment` is first read."""
 
     def __enter__(self) -> LocalCloud:
         return self
@@ -148,9 +153,7 @@ class LocalCloud:
     def _variables(self, tablestore: str, oss: str) -> dict[str, str]:
         region = next((f.region for f in self.project.functions.values() if f.region), REGION)
         declared = [f.environment for f in self.project.functions.values()]
-        extra = {
-            key: value.replace("{data}", str(self.folder)) for key, value in self.project.settings.environment.items()
-        }
+        extra = {key: self._filled(value) for key, value in self.project.settings.environment.items()}
         return {
             "TABLESTORE_ENDPOINT": tablestore,
             "TABLESTORE_INSTANCE": _declared(declared, "TABLESTORE_INSTANCE") or INSTANCE,
@@ -165,12 +168,21 @@ class LocalCloud:
             **extra,
         }
 
+    def _filled(self, value: str) -> str:
+        """Return a value of [tool.local-sim.environment] with what stands in braces filled in."""
+        if "{fc}" in value and not self.fc_endpoint:
+            return ""
+        if "{secret}" in value:
+            value = value.replace("{secret}", folder_secret(self.folder))
+        return value.replace("{fc}", self.fc_endpoint).replace("{data}", str(self.folder))
+
     def _set_up(self, variables: Mapping[str, str]) -> None:
         hook = self.project.settings.setup
         if hook is None:
             return
         # Endpoints differ from run to run; everything else that the hook sees decides whether it has to run again.
         outside = {service.variable for service in self.project.settings.services}
+        outside |= {key for key, value in self.project.settings.environment.items() if "{fc}" in value}
         seen = {key: text for key, text in variables.items() if key not in outside and not key.endswith("_ENDPOINT")}
         functions = {name: dict(function.environment) for name, function in self.project.functions.items()}
         facts = json.dumps([hook, seen, functions], sort_keys=True)
@@ -196,6 +208,21 @@ class LocalCloud:
                 function()
             except Exception as error:
                 raise CloudError(f"the setup hook {hook} failed: {type(error).__name__}: {error}") from error
+
+
+def folder_secret(folder: Path) -> str:
+    """Return the random text that belongs to a data folder; made when it is first asked for, by whoever is first."""
+    file = folder / _SECRET
+    if not file.exists():
+        handle, temporary = tempfile.mkstemp(prefix=".secret-", dir=folder)
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as stream:
+                stream.write(secrets.token_hex(32))
+            with contextlib.suppress(FileExistsError):
+                os.link(temporary, file)
+        finally:
+            os.unlink(temporary)
+    return file.read_text(encoding="ascii")
 
 
 def _direct() -> dict[str, str]:

@@ -17,6 +17,8 @@ from functions.handlers.record_decision import handler as record_decision
 from functions.handlers.request_correction import handler as request_correction
 from functions.handlers.request_review import handler as request_review
 from functions.handlers.reserve_stock import handler as reserve_stock
+from functions.handlers.review_page import handler as review_page
+from functions.handlers.review_sweep import handler as review_sweep
 from functions.handlers.save_result import handler as save_result
 from functions.handlers.validate_input import handler as validate_input
 
@@ -34,6 +36,8 @@ __all__ = [
     "request_correction",
     "request_review",
     "reserve_stock",
+    "review_page",
+    "review_sweep",
     "save_result",
     "validate_input",
 ]

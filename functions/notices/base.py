@@ -9,7 +9,15 @@ from ledger import EffectKind
 
 __all__ = ["Notice", "NoticeKind", "Receipt", "Sender"]
 
-NoticeKind = Literal["review_requested", "correction_needed", "handed_over", "result_saved"]
+NoticeKind = Literal[
+    "review_requested",
+    "review_reassigned",
+    "review_reminder",
+    "review_escalated",
+    "correction_needed",
+    "handed_over",
+    "result_saved",
+]
 
 
 @dataclass(frozen=True)

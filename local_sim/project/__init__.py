@@ -5,9 +5,11 @@ from __future__ import annotations
 from .arn import FunctionArn, parse_flow_arn, parse_function_arn
 from .errors import InvalidArn, Place, ProjectError, ProjectNotFound, TemplateError, UnknownFunction, Unresolvable
 from .loader import find_project, load_project
-from .model import Function, OutsideService, Project, Settings
+from .model import Function, OutsideService, Project, Settings, Trigger
+from .triggers import TRIGGER_TYPES
 
 __all__ = [
+    "TRIGGER_TYPES",
     "Function",
     "FunctionArn",
     "InvalidArn",
@@ -18,6 +20,7 @@ __all__ = [
     "ProjectNotFound",
     "Settings",
     "TemplateError",
+    "Trigger",
     "UnknownFunction",
     "Unresolvable",
     "find_project",

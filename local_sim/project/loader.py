@@ -14,6 +14,7 @@ from .errors import Place, ProjectError, ProjectNotFound, TemplateError, Unresol
 from .model import Function, Project, Settings
 from .nodes import Node, parse
 from .outside import read_services
+from .triggers import read_triggers
 from .variables import Renderer
 
 
@@ -25,7 +26,7 @@ def find_project(start: Path | None = None) -> Path:
     """
     begin = (start or Path.cwd()).resolve()
     for folder in (begin, *begin.parents):
-        if (folder / "s.yaml").is_file() or _settings_table(folder) is not None:
+        if (folder / "s.yaml").is_file() or settings_table(folder) is not None:
             return folder
     raise ProjectNotFound(begin)
 
@@ -48,7 +49,7 @@ def load_project(root: Path | None = None, *, environment: Mapping[str, str] | N
 
 def read_settings(folder: Path) -> Settings:
     """Read `[tool.local-sim]` of the folder's pyproject.toml; all defaults when there is none. Raises ProjectError."""
-    table = _settings_table(folder) or {}
+    table = settings_table(folder) or {}
     file = folder / "pyproject.toml"
     known = {"flows", "template", "setup", "environment", "errors", "code"}
     for key in ("flows", "template", "setup"):
@@ -61,7 +62,10 @@ def read_settings(folder: Path) -> Settings:
     errors = _lists(table.get("errors", {}), file, "errors", "error names")
     code = _lists(table.get("code", {}), file, "code", "source folders")
     services = read_services(table.get("services", {}), file)
-    return Settings(**chosen, environment=extra, errors=errors, code=code, services=services)
+    panels = table.get("panels", [])
+    if not isinstance(panels, list) or not all(isinstance(name, str) for name in panels):
+        raise ProjectError(f"{file}: [tool.local-sim] panels must be a list of module names")
+    return Settings(**chosen, environment=extra, errors=errors, code=code, services=services, panels=tuple(panels))
 
 
 def _lists(table: object, file: Path, key: str, what: str) -> dict[str, tuple[str, ...]]:
@@ -83,7 +87,8 @@ def _stood_in(function: Function, root: Path, settings: Settings) -> Function:
     return function
 
 
-def _settings_table(folder: Path) -> dict[str, object] | None:
+def settings_table(folder: Path) -> dict[str, object] | None:
+    """Return `[tool.local-sim]` of a folder, None when there is none. Raises ProjectError for a file that is not TOML."""
     file = folder / "pyproject.toml"
     try:
         text = file.read_text(encoding="utf-8")
@@ -237,6 +242,7 @@ def _read_function(resource: str, props: Node, renderer: Renderer) -> Function:
         initializer=initializer,
         initializer_timeout=initializer_timeout,
         max_async_retries=_async_retries(resource, fields.get("asyncInvokeConfig"), renderer),
+        triggers=read_triggers(resource, fields.get("triggers"), renderer),
     )
 
 

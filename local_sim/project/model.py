@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .arn import parse_function_arn
 from .errors import Place, UnknownFunction, Unresolvable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    """A trigger of a function; `config` is its triggerConfig."""
+
+    name: str
+    type: str
+    config: Mapping[str, Any]
+    qualifier: str = "LATEST"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +46,7 @@ class Function:
     initializer_timeout: int = 3
     max_async_retries: int = 3
     beside: tuple[Path, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +64,12 @@ class OutsideService:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`[tool.local-sim]` of pyproject.toml. `environment` is set for handlers offline only, `{data}` meaning the
-    data folder; `errors` names the typed errors each function may raise, for the checker; `code` names the source
+    """`[tool.local-sim]` of pyproject.toml. `environment` is set for handlers offline only: `{data}` is
+    the data folder, `{secret}` a random text that belongs to it, `{fc}` the server's address (the whole value is empty
+    where no server runs); `errors` names the typed errors each function may raise, for the checker; `code` names the source
     folders that stand in for a built code folder of s.yaml, so that offline runs need no build; `services` are the
-    outside services to be played beside the cloud's own.
+    outside services to be played beside the cloud's own; `panels` names modules that have something to show in the
+    console.
     """
 
     flows: str = "flows"
@@ -65,6 +79,7 @@ class Settings:
     errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     services: tuple[OutsideService, ...] = ()
+    panels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def cloud(
         "ALIBABA_CLOUD_ACCESS_KEY_SECRET": LOCAL_SECRET,
         "ALIBABA_CLOUD_REGION": "cn-hangzhou",
         "STEPKEEPER_OUTBOX": str(tmp_path / "outbox"),
+        "STEPKEEPER_REVIEW_KEYS": "only-for-these-tests-" + "0" * 20,
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

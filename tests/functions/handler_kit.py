@@ -10,6 +10,8 @@ from typing import Any
 from functions.entry import fc_handlers
 from functions.payloads import Payloads
 from functions.people import tokens
+from functions.review import Desk as ReviewDesk
+from functions.review.seal import open_sealed, place
 from ledger import Ledger, StepRow
 
 WORKFLOW = "content_review-1"
@@ -94,7 +96,13 @@ class Desk:
         return [notice for notice in found if notice["task_id"] == self.task_id]
 
     def tokens(self) -> list[str]:
-        return [kept.token for kept in tokens(Payloads.open(), self.task_id)]
+        """Every token that is kept: those of reviews in the ledger, the others in OSS; newest first."""
+        desk = ReviewDesk.open()
+        rounds = reversed(desk.reviews.of_task(self.task_id))
+        opened = [
+            open_sealed(desk.keys, one, place(record.review.id)) for record in rounds for one in record.sealed.split()
+        ]
+        return opened + [kept.token for kept in tokens(Payloads.open(), self.task_id)]
 
     def objects(self) -> list[str]:
         """Kinds of the objects that lie in OSS for this task."""

@@ -49,7 +49,7 @@ def test_s_yaml_sets_only_variables_that_somebody_reads() -> None:
     known |= {str(field.validation_alias) for field in LedgerSettings.model_fields.values()}
     set_there = set(re.findall(r"^      ([A-Z][A-Z_]+):", TEMPLATE, re.MULTILINE)) - {"PYTHONPATH"}
     assert set_there
-    assert set_there <= known | {"OSS_ENDPOINT", "OSS_BUCKET", "SHOP_ENDPOINT"}
+    assert set_there <= known | {"OSS_ENDPOINT", "OSS_BUCKET", "SHOP_ENDPOINT", "FNF_ENDPOINT"}
 
 
 def test_the_defaults_of_s_yaml_are_those_of_the_code() -> None:

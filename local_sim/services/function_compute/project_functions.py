@@ -1,14 +1,19 @@
-"""The functions of s.yaml in the service's catalog: they are there as soon as the server is up, without a deploy."""
+"""The functions of s.yaml and their triggers in the service's catalog: there as soon as the server is up, without a
+deploy."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from local_sim.project import Function
+from local_sim.project import Function, Trigger
 
 from .catalog import Catalog
-from .records import CodePackage, FunctionRecord
+from .records import CodePackage, FunctionRecord, TriggerRecord
+
+_OURS = "s.yaml-"
+"""What the ids of triggers from s.yaml begin with."""
 
 
 def register_project(catalog: Catalog, functions: Mapping[str, Function], now_ms: int) -> None:
@@ -24,6 +29,35 @@ def register_project(catalog: Catalog, functions: Mapping[str, Function], now_ms
         before = kept.get(name)
         if before is None or before.from_project:
             catalog.store.put(_record(function, before, now_ms))
+            _register_triggers(catalog, function, now_ms)
+
+
+def _register_triggers(catalog: Catalog, function: Function, now_ms: int) -> None:
+    kept = {trigger.name: trigger for trigger in catalog.store.triggers(function.name)}
+    wanted = {trigger.name: trigger for trigger in function.triggers}
+    for name, record in kept.items():
+        if record.id.startswith(_OURS) and name not in wanted:
+            catalog.store.delete_trigger(function.name, name)
+    for name, trigger in wanted.items():
+        before = kept.get(name)
+        if before is None or before.id.startswith(_OURS):
+            catalog.store.put_trigger(_trigger(function, trigger, before, now_ms))
+
+
+def _trigger(function: Function, trigger: Trigger, before: TriggerRecord | None, now_ms: int) -> TriggerRecord:
+    return TriggerRecord(
+        function=function.name,
+        name=trigger.name,
+        id=f"{_OURS}{function.name}-{trigger.name}",
+        type=trigger.type,
+        config=json.dumps(trigger.config, ensure_ascii=False),
+        qualifier=trigger.qualifier,
+        description="",
+        invocation_role="",
+        source_arn="",
+        created_ms=before.created_ms if before else now_ms,
+        modified_ms=now_ms,
+    )
 
 
 def _record(function: Function, before: FunctionRecord | None, now_ms: int) -> FunctionRecord:

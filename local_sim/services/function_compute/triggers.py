@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from local_sim.project import TRIGGER_TYPES
 from local_sim.services.cron import CronError, next_fire, parse_cron
 
 from .calls import Answer, Call, Outside, iso, page
@@ -18,8 +19,7 @@ from .routes import HTTP_PREFIX
 
 TIMER = "timer"
 HTTP = "http"
-TYPES = (TIMER, HTTP, "oss", "log", "eventbridge", "mns_topic", "cdn_events", "tablestore")
-"""Types of s.yaml. Only timer and http do something here; the others are kept and shown (S12)."""
+# Only timer and http do something here; the others are kept and shown (S12).
 
 
 class TriggerActions:
@@ -37,8 +37,8 @@ class TriggerActions:
         name = self._catalog.find(call.function).name
         if self._store.trigger(name, fields.triggerName):
             raise Conflict("TriggerAlreadyExists", f"trigger '{fields.triggerName}' of '{name}' already exists")
-        if fields.triggerType not in TYPES:
-            raise InvalidArgument(f"triggerType: must be one of {', '.join(TYPES)}", "triggerType")
+        if fields.triggerType not in TRIGGER_TYPES:
+            raise InvalidArgument(f"triggerType: must be one of {', '.join(TRIGGER_TYPES)}", "triggerType")
         now = self._outside.now_ms()
         trigger = TriggerRecord(
             function=name,
