@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from typing import Any
 
 from local_sim.actions import Actions, Call, CallFailed, CallSucceeded, Outcome
+from local_sim.actions.map_io import map_call, map_event
 from local_sim.actions.registry import FUNCTION
 from local_sim.actions.subflow import ACTION as START_FLOW
 from local_sim.definition.model import TaskMode
@@ -19,10 +20,7 @@ from local_sim.engine import (
     Command,
     Event,
     InvokeTask,
-    ItemsRead,
-    MapIoFailed,
     ReadItems,
-    ResultsWritten,
     RunChild,
     Status,
     TaskFailed,
@@ -213,24 +211,10 @@ class ServedCarrier:
         self._hub.told(served.execution.id)
 
     async def _map_io(self, live: ServedLive, command: ReadItems | WriteResults) -> None:
-        reading = isinstance(command, ReadItems)
-        given: dict[str, Any] = {"reader": command.reader} if isinstance(command, ReadItems) else {}
-        if isinstance(command, WriteResults):
-            given = {"writer": command.writer, "results": command.results}
-        name = "Map:ReadItems" if reading else "Map:WriteResults"
-        stamp = f"1-00000000-{command.map_run:024x}"
-        call = Call(live.record.name, command.path, name, TaskMode.REQUEST_COMPLETE, given, stamp)
+        call = map_call(live.record.name, command)
         outcome = await asyncio.get_running_loop().run_in_executor(self._pool, self._actions.run, call)
-        now = self._hub.now(live)
-        event: Event
-        if isinstance(outcome, CallFailed):
-            event = MapIoFailed(now, command.map_run, outcome.error, outcome.cause)
-        elif reading:
-            event = ItemsRead(now, command.map_run, outcome.output)
-        else:
-            event = ResultsWritten(now, command.map_run, outcome.output)
         if not live.ended:
-            self._hub.post(live, event)
+            self._hub.post(live, map_event(command, outcome, self._hub.now(live)))
 
     def _call(self, live: ServedLive, command: InvokeTask) -> Call:
         return Call(

@@ -59,6 +59,7 @@ class Core:
         region: str = "cn-hangzhou",
         registered: Mapping[str, Callable[[Call], object]] | None = None,
         seed: int | None = None,
+        variables: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
         virtual = isinstance(clock, VirtualClock)
         late_ms = None if virtual else 60_000
@@ -93,7 +94,7 @@ class Core:
         self._timetable = Timetable(self.alarms, clock.now_ms, self._schedules.due_after, self._fire, late_ms=late_ms)
         self._logs = InvocationLogs(folder)
         children = Children(self.hub, self._starter, self.flows, clock.now_ms)
-        actions = Actions(project, worker, registered)
+        actions = Actions(project, worker, registered, variables=variables)
         self._carrier = ServedCarrier(
             self.hub, self.functions, children, self._reports, actions, self._pool, self._logs
         )

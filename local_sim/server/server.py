@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from local_sim.actions import Call
+    from local_sim.console import Panels
+    from local_sim.services.asgi import ASGIApp
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -72,6 +74,7 @@ class LocalServer:
         ports = (port + 1, port + 2) if port else (0, 0)
         self._data = DataServices(project, self.folder, host=host, ports=ports, secret=secret, faults=self.faults)
         self._environment: dict[str, str] = {}
+        self._panels: Panels | None = None
 
     def __enter__(self) -> LocalServer:
         return self.start()
@@ -113,6 +116,9 @@ class LocalServer:
             host.stop()
         if core is not None and thread is not None:
             thread.run(core.close())
+        if self._panels is not None and thread is not None:
+            thread.run(self._panels.close())
+            self._panels = None
         if thread is not None:
             thread.close()
         self._data.close()
@@ -137,12 +143,13 @@ class LocalServer:
         host = self._front_host = ServiceHost(front, host=self._host, port=self._port, name="server", thread=thread)
         host.start()
         mine = {"FNF_ENDPOINT": host.endpoint, "FC_ENDPOINT": host.endpoint}
+        self._data.fc_endpoint = host.endpoint
         self._environment = mine | {**self._data.environment, **mine}
         core = self._core = thread.run(self._make_core())
         thread.run(core.open())
         cloudflow = self.faults.wrap(core.cloudflow, FNF_DIALECT)
         functions = self.faults.wrap(core.functions.app, FC_DIALECT)
-        thread.run(_open_front(front, cloudflow, functions))
+        thread.run(_open_front(front, cloudflow, functions, lambda: self._console(core)))
         write_state(self.folder, ServerState(os.getpid(), host.endpoint, self._token, dict(self._environment)))
 
     async def _make_core(self) -> Core:
@@ -156,7 +163,14 @@ class LocalServer:
             region=self._environment.get("ALIBABA_CLOUD_REGION", "cn-hangzhou"),
             registered=self._registered,
             seed=self._seed,
+            variables=lambda: self._environment,
         )
+
+    def _console(self, core: Core) -> ASGIApp:
+        from local_sim.console import Panels, make_console
+
+        panels = self._panels = Panels(self.project.settings.panels, self.project.root, self._environment)
+        return make_console(core.source, panels=panels, faults=self.faults, hosts={self._host}, secret=self._secret)
 
     def _worker(self) -> Worker:
         environment = WorkerEnvironment(lambda: self._environment)
@@ -184,5 +198,5 @@ async def _make_front(control: ControlApp) -> Front:
     return Front(control)
 
 
-async def _open_front(front: Front, cloudflow: Any, functions: Any) -> None:
-    front.open(cloudflow, functions)
+async def _open_front(front: Front, cloudflow: Any, functions: Any, make_console: Callable[[], ASGIApp]) -> None:
+    front.open(cloudflow, functions, make_console)
