@@ -8,6 +8,7 @@ from local_sim.project import Project
 from local_sim.workers.model import Worker
 
 from .function import Invocation, read_answer, read_invocation
+from .map_io import READ_ITEMS, WRITE_RESULTS
 from .model import ActionFailure, Call, CallFailed, CallSucceeded, Json, Outcome
 
 FUNCTION = "FC:InvokeFunction"
@@ -24,6 +25,7 @@ class Actions:
 
     A registered callable comes before the built-in ones. It fails its state by raising ActionFailure; any other
     exception fails it under its class name, as a handler's would. `stand_in` is asked before everything else.
+    `variables` names the OSS that distributed Maps read from and write to, as docs/architecture.md lists them.
     """
 
     def __init__(
@@ -32,11 +34,13 @@ class Actions:
         worker: Worker,
         registered: Mapping[str, Registered] | None = None,
         stand_in: StandIn | None = None,
+        variables: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
         self.project = project
         self.worker = worker
         self._registered = dict(registered or {})
         self._stand_in = stand_in
+        self._variables = variables
 
     def stand_in(self, call: Call) -> Outcome | None:
         """Return the answer given in the place of the action; None when it is to be carried out."""
@@ -57,10 +61,15 @@ class Actions:
             from .http import request
 
             return request(call)
+        if self._variables is not None and call.action in (READ_ITEMS, WRITE_RESULTS):
+            from .map_objects import MapObjects
+
+            objects = MapObjects(self._variables)
+            return _registered(objects.read if call.action == READ_ITEMS else objects.write, call)
         return CallFailed(
             "FnF.ActionNotSupported",
             f"local_sim does not carry out {call.action!r}; give a callable for it: "
-            f"run_flow(..., actions={{{call.action!r}: function}})",
+            f"run_flow(..., actions={{{call.action!r}: function}}), or a mock of the state (docs/testing.md)",
         )
 
     def invoke(self, invocation: Invocation, request_id: str) -> Outcome:

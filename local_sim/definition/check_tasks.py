@@ -1,16 +1,16 @@
-"""Looks at Tasks and Maps: actions, parameters, modes, callbacks, results (language page 6)."""
+"""Looks at Tasks: actions, parameters, modes, callbacks, results (language page 6). Maps: check_maps.py."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from local_sim.expression import Call, Expression, Literal, Node, Path, Template, walk
+from local_sim.expression import Call, Literal, Node, Path, Template, walk
 from local_sim.expression.spelling import nearest
 
 from .arns import parse_flow_arn, parse_function_arn, text_parameter
 from .collector import Collector
-from .model import MapState, TaskMode, TaskState
+from .model import TaskMode, TaskState
 from .nodes import MapNode, ScalarNode
 from .scopes import ScopeInfo, StateInfo
 from .uses import expressions_of
@@ -38,13 +38,11 @@ def check_tasks(
     *,
     express: bool = False,
 ) -> None:
-    """Report SK501 to SK512 (SK510 comes with the expressions)."""
+    """Report SK501 to SK509 and SK512 (SK510 comes with the expressions)."""
     for scope in scopes:
         for info in scope.states.values():
             if isinstance(info.state, TaskState):
                 _Task(info, info.state, collector).run(functions, express=express)
-            elif isinstance(info.state, MapState):
-                _check_items(info, info.state, collector)
 
 
 class _Task:
@@ -210,37 +208,4 @@ def _result_key(node: Node) -> str | None:
         container = node.arguments[0]
         if isinstance(container, Path) and container.root == "$Output" and not container.steps:
             return str(node.arguments[1].value)
-    return None
-
-
-def _check_items(info: StateInfo, state: MapState, collector: Collector) -> None:
-    """Report items known to be no objects (A19).
-
-    A constant array, written in ItemsPath or in the Map's InputConstructor.
-    """
-    if state.items_path is None or state.item_constructor is not None:
-        return
-    items = _known_items(state.items_path, state)
-    if items is not None and any(not isinstance(item, dict) for item in items):
-        fix = "wrap each item in an object"
-        at = state.items_path.position or info.position
-        collector.add("SK511", at, f"items of {info.what} are no objects", fix=fix, text=state.items_path.text[:200])
-
-
-def _known_items(path: Expression, state: MapState) -> list[object] | None:
-    tree = path.tree
-    if isinstance(tree, Call) and tree.name == "toArray" and all(isinstance(part, Literal) for part in tree.arguments):
-        return [part.value for part in tree.arguments if isinstance(part, Literal)]
-    if isinstance(tree, Literal) and isinstance(tree.value, list):
-        return tree.value
-    constructor = state.input_constructor
-    if (
-        isinstance(tree, Path)
-        and tree.root == "$Input"
-        and len(tree.steps) == 1
-        and constructor
-        and constructor.is_constant
-    ):
-        value = constructor.constant.get(tree.steps[0])
-        return value if isinstance(value, list) else None
     return None

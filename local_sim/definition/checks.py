@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from .check_errors import check_errors
 from .check_expressions import check_expressions
 from .check_graph import check_graph
+from .check_maps import check_maps
 from .check_tasks import check_tasks
 from .collector import Collector
 from .scopes import ScopeInfo
@@ -27,3 +28,4 @@ def run_checks(
     check_expressions(scopes, collector)
     check_errors(scopes, collector, functions)
     check_tasks(scopes, collector, functions, express=express)
+    check_maps(scopes, collector)

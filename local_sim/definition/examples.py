@@ -72,6 +72,7 @@ _MAP = (
     "- Type: Map\n  Name: each\n  {}\n  Processor:\n    StartAt: one\n    States:\n"
     "      - {{Type: Pass, Name: one, End: true}}\n  End: true"
 )
+_CHILDREN = "ProcessorConfig: {ExecutionMode: Express}\n  "
 _DISTRIBUTED = "ItemsPath: $Input.items\n  ProcessorConfig: {ExecutionMode: Express}\n  "
 
 
@@ -289,6 +290,14 @@ EXAMPLES: dict[str, Example] = {
         "{resourceArn: acs:fc:::functions/pay, invocationType: Async}\n  OutputConstructor: {id.$: $Output.RequestId}",
         "{resourceArn: acs:fc:::functions/pay, invocationType: Async}\n  OutputConstructor: {called: true}",
     ),
+    "SK513": _map(
+        f"{_CHILDREN}ItemReader: {{SourceType: OSS.JSON, SourceParameters: {{ObjectName: orders.json}}}}",
+        f"{_CHILDREN}ItemsPath: $Input.orders",
+    ),
+    "SK514": _map(
+        f"{_CHILDREN}ItemReader: {{SourceType: OSS.JSN, SourceParameters: {{ObjectName: orders.json}}}}",
+        f"{_CHILDREN}ItemsPath: $Input.orders",
+    )._replace(note="With a reader: `SourceType: OSS.JSON`, which SK513 notes."),
     "SK601": Example(
         "version: v1\ntype: flow\nname: demo\nsteps:\n  - {type: pass, name: a}\n",
         "- {Type: Pass, Name: a, End: true}",

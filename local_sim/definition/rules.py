@@ -117,6 +117,14 @@ _TABLE = (
     Rule("SK510", "parsed-detail", _N, "The content of $Context.Current.Error.Detail is not documented.", "A06"),
     Rule("SK511", "items-not-objects", _N, "Items that are not objects.", "A19"),
     Rule("SK512", "async-result", _N, "The result of an asynchronous call is not documented.", "A23"),
+    Rule(
+        "SK513",
+        "map-sub-fields",
+        _N,
+        "The sub-fields of ItemReader, ItemBatcher and ResultWriter are not documented.",
+        "B40",
+    ),
+    Rule("SK514", "map-io-field", _W, "An ItemReader or ResultWriter that only a registered callable could carry out."),
     Rule("SK601", "older-dialect", _N, "A point of the older dialect (type: flow) that no page settles.", "B01"),
 )
 

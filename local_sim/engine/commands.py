@@ -67,7 +67,7 @@ class FinishExecution:
 class ReadItems:
     """Read the items of a distributed Map: `reader` is the evaluated ItemReader. Answer with ItemsRead or MapIoFailed.
 
-    At most `max_items` items are of use; None means no limit was set.
+    At most `max_items` items are of use: MaxItems, or one more than an execution may have; None means no limit.
     """
 
     map_run: int

@@ -136,6 +136,10 @@ def _read(run: Machine, map_run: MapRun, reader: Template) -> None:
     cursor = map_run.cursor
     made = compute(reader, view(run, cursor))
     most = _max_items(run, cursor, map_run.state, map_run.config)
+    limit = run.limits.max_map_items
+    if limit is not None:
+        # One more than allowed is enough to know that there are too many.
+        most = limit + 1 if most is None else min(most, limit + 1)
     map_run.open_io = ReadItems(map_run.number, map_run.path, made, most)
     run.commands.append(map_run.open_io)
 

@@ -177,7 +177,7 @@ class _Session:
         the_cloud = cloud or stack.enter_context(LocalCloud(project, data_dir))
         self.worker = _worker(workers, the_cloud, stack)
         self._dispatcher = Dispatcher(
-            Actions(project, self.worker, actions, stand_in),
+            Actions(project, self.worker, actions, stand_in, lambda: the_cloud.environment),
             Children(lambda name: _by_name(project, name), observer),
             observer,
         )

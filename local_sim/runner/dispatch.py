@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from local_sim.actions import Actions, Call, CallFailed, CallSucceeded, Outcome, read_invocation
 from local_sim.actions.function import Invocation
+from local_sim.actions.map_io import map_call, map_event
 from local_sim.actions.registry import FUNCTION
 from local_sim.actions.subflow import ACTION as START_FLOW
 from local_sim.definition.model import TaskMode
@@ -19,10 +20,7 @@ from local_sim.engine import (
     Command,
     Event,
     InvokeTask,
-    ItemsRead,
-    MapIoFailed,
     ReadItems,
-    ResultsWritten,
     RunChild,
     TaskFailed,
     TaskSubmitted,
@@ -243,30 +241,11 @@ class Dispatcher:
         )
 
     def _map_io(self, live: LiveExecution, command: ReadItems | WriteResults) -> None:
-        reading = isinstance(command, ReadItems)
-        name = "Map:ReadItems" if reading else "Map:WriteResults"
-        given = (
-            {"reader": command.reader}
-            if isinstance(command, ReadItems)
-            else {
-                "writer": command.writer,
-                "results": command.results,
-            }
-        )
-        stamp = f"1-00000000-{command.map_run:024x}"
-        call = Call(live.record.name, command.path, name, TaskMode.REQUEST_COMPLETE, given, stamp)
+        call = map_call(live.record.name, command)
 
         def then(outcome: Outcome) -> None:
-            now = self._loop.now(live)
-            event: Event
-            if isinstance(outcome, CallFailed):
-                event = MapIoFailed(now, command.map_run, outcome.error, outcome.cause)
-            elif reading:
-                event = ItemsRead(now, command.map_run, outcome.output)
-            else:
-                event = ResultsWritten(now, command.map_run, outcome.output)
             if not live.ended:
-                self._loop.feed(live, event)
+                self._loop.feed(live, map_event(command, outcome, self._loop.now(live)))
 
         answer = self._actions.stand_in(call)
         self._add(lambda: self._actions.run(call) if answer is None else answer, then)

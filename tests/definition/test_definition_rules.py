@@ -14,7 +14,7 @@ from local_sim.definition.findings_page import findings_page
 ROOT = Path(__file__).parents[2]
 SHOWN = [code for code, example in EXAMPLES.items() if example.broken]
 # One fault that cannot come alone: the comment also changes the name StartAt names, and so on.
-COMPANIONS = {"SK016": {"SK201"}, "SK109": {"SK110"}, "SK201": {"SK203"}}
+COMPANIONS = {"SK016": {"SK201"}, "SK109": {"SK110"}, "SK201": {"SK203"}, "SK514": {"SK513"}}
 
 
 def functions(code: str) -> dict[str, tuple[str, ...]] | None:

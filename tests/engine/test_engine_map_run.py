@@ -263,7 +263,7 @@ READER = "ItemReader: {Bucket.$: $Input.b, Key: list.json}"
 def test_items_may_be_read_by_the_driver() -> None:
     run = simulate(distributed(source=READER), input={"b": "data"}, items=[{"n": 1}, {"n": 2}])
     (read,) = run.of(ReadItems)
-    assert (read.reader, read.path, read.max_items) == ({"Bucket": "data", "Key": "list.json"}, ("m",), None)
+    assert (read.reader, read.path, read.max_items) == ({"Bucket": "data", "Key": "list.json"}, ("m",), 10_001)
     assert run.output == {"Items": [{"n": 1}, {"n": 2}]}
 
 

@@ -178,7 +178,7 @@ def test_children_of_a_distributed_map_are_executions_of_their_own(project: Proj
     assert [record.status for record in records] == [Status.SUCCEEDED] * 2
 
 
-def test_items_nobody_reads_say_how_to_give_a_reader(project: Project) -> None:
+def test_a_reader_of_an_own_shape_needs_a_registered_callable(project: Project) -> None:
     states = """\
     - Type: Map
       Name: All
@@ -188,7 +188,8 @@ def test_items_nobody_reads_say_how_to_give_a_reader(project: Project) -> None:
       End: true
     """
     result = run(project, states)
-    assert result.error == "FnF.ActionNotSupported"
+    assert result.error == "FnF.RuntimeError"
+    assert "ItemReader has no field 'Action'" in result.cause
     assert "Map:ReadItems" in result.cause
     read = run(project, states, actions={"Map:ReadItems": lambda call: [{"v": 1}]})
     assert read.output == {"Items": [{"v": 1}]}
