@@ -138,6 +138,7 @@ def _announce(state: ServerState) -> None:
     shown = {"FNF_ENDPOINT": "CloudFlow", "FC_ENDPOINT": "Function Compute", "TABLESTORE_ENDPOINT": "Tablestore"}
     for key, name in {**shown, "OSS_ENDPOINT": "OSS"}.items():
         typer.echo(f"{name:17}{state.environment.get(key, '')}")
+    typer.echo(f"{'Console':17}{state.endpoint}/console")
     typer.echo('In a shell: eval "$(local-sim env)"')
     sys.stdout.flush()
 
