@@ -23,5 +23,4 @@ def handler(call: Call[OrderEvent]) -> dict[str, Any]:
     order = call.event.task
     body = {"order": order.task_id, "lines": [line.model_dump() for line in order.lines]}
     made = named(Shop.open(call.settings, call.context).post("reservations", body, call.key))
-    call.complete(release_stock(order.task_id, made))
     return {"task": {"reservation": made}}
