@@ -1,0 +1,101 @@
+"""The report for a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .faults import DESCRIPTIONS, ERROR
+from .model import Verdict
+from .report import Report
+
+_STYLES = {
+    Verdict.RECOVERED: "green",
+    Verdict.COMPENSATED: "cyan",
+    Verdict.TO_A_PERSON: "yellow",
+    Verdict.BROKEN: "bold red",
+}
+_SHORT = {
+    Verdict.RECOVERED: "ok",
+    Verdict.COMPENSATED: "undone",
+    Verdict.TO_A_PERSON: "person",
+    Verdict.BROKEN: "BROKEN",
+}
+_MOST_CAUSES = 10
+
+
+def show(report: Report, console: Console) -> None:
+    """Print matrix, what is broken, coverage."""
+    if report.runs and not report.plan.replay:
+        console.print(_matrix(report))
+    for run, count in report.causes[:_MOST_CAUSES]:
+        console.print()
+        for line in _cause(report, run, count):
+            console.print(line, highlight=False, soft_wrap=True)
+    left = len(report.causes) - _MOST_CAUSES
+    if left > 0:
+        console.print(f"\n... and {left} more ways of being broken; --json has all of them")
+    console.print()
+    console.print(_sum(report), highlight=False, soft_wrap=True)
+
+
+def _matrix(report: Report) -> Table:
+    """Faults below each other and states side by side, since a flow has fewer of these."""
+    cells = report.matrix()
+    table = Table(title=f"{report.plan.flow}: how each fault ends", title_justify="left", padding=(0, 1, 0, 0))
+    table.add_column("fault", no_wrap=True)
+    for state in cells:
+        table.add_column(state, overflow="fold")
+    for fault in sorted({fault for row in cells.values() for fault in row}, key=_place):
+        table.add_row(fault, *(_cell(row.get(fault, Counter())) for row in cells.values()))
+    return table
+
+
+def _place(fault: str) -> tuple[int, str]:
+    names = list(DESCRIPTIONS)
+    return (len(names) if fault.startswith(ERROR) else names.index(fault), fault)
+
+
+def _cell(cell: Counter[str]) -> Text:
+    text = Text()
+    for verdict in Verdict:
+        if cell[verdict.value]:
+            text.append((" " if text else "") + f"{cell[verdict.value]} {_SHORT[verdict]}", style=_STYLES[verdict])
+    return text
+
+
+def _cause(report: Report, run: object, count: int) -> Iterator[str]:
+    assert isinstance(run, dict)
+    shared = f" ({count} runs)" if count > 1 else ""
+    yield f"[bold red]BROKEN[/]{shared}: " + (" and ".join(_faults(run)) or "without any fault")
+    for one in run["violations"]:
+        place = f"  [dim]{one['line']}[/]" if one["line"] else ""
+        yield f"  {one['rule']}: {one['text']}{place}"
+    yield f"  path: {' -> '.join(run['path'])}"
+    if run["id"]:
+        yield f"  replay: {report.command(run['id'])}"
+
+
+def _faults(run: object) -> Iterator[str]:
+    assert isinstance(run, dict)
+    for placed, at in zip(run["schedule"], run["at"], strict=True):
+        fault = placed["fault"]
+        what = DESCRIPTIONS.get(fault) or f"the function raises {fault.removeprefix(ERROR)}"
+        yield f"{fault} at {at} ({what})"
+
+
+def _sum(report: Report) -> str:
+    counts = report.verdicts
+    parts = [f"[{_STYLES[one]}]{counts[one.value]} {one.value}[/]" for one in Verdict if counts[one.value]]
+    lines = [
+        f"{', '.join(parts) or 'no runs'}; tried {report.coverage.text} of boundaries x faults, seed {report.plan.seed}"
+    ]
+    if report.plan.faults:
+        lines.append(f"Only these faults were looked at: {', '.join(report.plan.faults)}")
+    if not report.coverage.whole:
+        lines.append("Not everything was tried: nothing is said about the rest. Give it more time (--budget).")
+    return "\n".join(lines)

@@ -1,0 +1,164 @@
+"""The judgement of a finished run, by what happened outside and not by what the flow says of itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from local_sim.definition.model import FailState, Flow, SucceedState
+from local_sim.definition.walk import states_of
+
+from .model import Effect, Run, Verdict, Violation
+
+DONE, UNDONE, OPEN = "done", "undone", "open"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What the run without faults came to; every other run is measured against it."""
+
+    end: str
+    standing: Mapping[tuple[str, str], int]
+    visits: Mapping[str, int]
+
+    @classmethod
+    def of(cls, run: Run, visits: Mapping[str, int]) -> Baseline:
+        """Take the measure of the run without faults."""
+        return cls(run.end, Counter(effect_key(effect) for effect in standing(run.effects)), dict(visits))
+
+
+def effect_key(effect: Effect) -> tuple[str, str]:
+    """Return what makes two effects the same one."""
+    return effect.name, effect.subject
+
+
+def standing(effects: Iterable[Effect]) -> list[Effect]:
+    """Return the effects that nothing has undone."""
+    left: list[Effect] = []
+    for effect in effects:
+        if not effect.undoes:
+            left.append(effect)
+            continue
+        undone = next((one for one in reversed(left) if _undoes(effect, one)), None)
+        if undone is not None:
+            left.remove(undone)
+    return left
+
+
+def _undoes(undo: Effect, effect: Effect) -> bool:
+    return undo.undoes == effect.name and undo.subject == effect.subject
+
+
+def verdict_of(run: Run, baseline: Baseline, violations: Iterable[Violation]) -> Verdict:
+    """Return the one word for a run."""
+    if any(True for _ in violations):
+        return Verdict.BROKEN
+    if run.asked:
+        return Verdict.TO_A_PERSON
+    return Verdict.RECOVERED if run.end == baseline.end else Verdict.COMPENSATED
+
+
+class Judge:
+    """The rules every flow has to keep. `ends` says what an end owes where that cannot be told from the flow."""
+
+    def __init__(self, flow: Flow, ends: Mapping[str, str]) -> None:
+        self._flow, self._ends = flow, ends
+        self._types = {path[-1]: state for path, state in states_of(flow)}
+
+    def violations(self, run: Run, baseline: Baseline, hung: str = "") -> Iterator[Violation]:
+        """Yield every rule the run broke."""
+        if hung:
+            yield Violation("comes to an end", hung)
+        yield from self._ending(run)
+        yield from _at_most_once(run.effects)
+        yield from _undone_once(run.effects)
+        yield from _reverse_order(run.effects)
+        yield from self._owed(run, baseline)
+        yield from _decided_once(run.history)
+
+    def _ending(self, run: Run) -> Iterator[Violation]:
+        if run.status in ("Starting", "Running"):
+            yield Violation("comes to an end", f"the execution stands still in {run.end} and nothing will wake it")
+        elif run.status == "Failed" and not isinstance(self._types.get(run.end), FailState):
+            yield Violation("every error is taken", f"no rule took {run.error} in {run.end}: the execution just failed")
+        elif run.status not in ("Succeeded", "Failed"):
+            yield Violation("ends where the flow says", f"the execution ended as {run.status} in {run.end}")
+
+    def owed(self, run: Run, baseline: Baseline) -> str:
+        """Return what the run's end owes: everything done, everything undone, or nothing that anybody could say."""
+        if run.end in self._ends:
+            return self._ends[run.end]
+        if run.end == baseline.end:
+            return DONE
+        state = self._types.get(run.end)
+        return UNDONE if isinstance(state, SucceedState) else OPEN
+
+    def _owed(self, run: Run, baseline: Baseline) -> Iterator[Violation]:
+        owed = self.owed(run, baseline)
+        left = standing(run.effects)
+        if owed == UNDONE:
+            for effect in left:
+                if effect.reversible:
+                    yield Violation("nothing is left standing", f"{effect.text} was never undone", effect.line)
+        if owed != DONE or run.status != "Succeeded":
+            return
+        counts = Counter(effect_key(effect) for effect in left)
+        for key, wanted in baseline.standing.items():
+            if counts[key] < wanted:
+                yield Violation("exactly once", f"{' '.join(key).rstrip()} did not happen, and the flow ended well")
+        for effect in left:
+            if effect_key(effect) not in baseline.standing:
+                yield Violation("exactly once", f"{effect.text} happened only here", effect.line)
+
+
+def _at_most_once(effects: tuple[Effect, ...]) -> Iterator[Violation]:
+    seen: Counter[tuple[str, str]] = Counter()
+    for effect in effects:
+        if effect.undoes:
+            continue
+        seen[effect_key(effect)] += 1
+        if seen[effect_key(effect)] == 2:
+            yield Violation("at most once", f"{effect.text} happened twice", effect.line)
+
+
+def _undone_once(effects: tuple[Effect, ...]) -> Iterator[Violation]:
+    done: Counter[tuple[str, str]] = Counter()
+    for effect in effects:
+        if not effect.undoes:
+            done[effect_key(effect)] += 1
+            continue
+        done[effect.undoes, effect.subject] -= 1
+        if done[effect.undoes, effect.subject] < 0:
+            what = f"{effect.undoes} {effect.subject}".rstrip()
+            yield Violation("undone once", f"{effect.text} undid {what} once too often", effect.line)
+
+
+def _reverse_order(effects: tuple[Effect, ...]) -> Iterator[Violation]:
+    stack: list[Effect] = []
+    for effect in effects:
+        if not effect.undoes:
+            stack.append(effect)
+            continue
+        undone = next((one for one in reversed(stack) if _undoes(effect, one)), None)
+        if undone is None:
+            continue
+        later = [one for one in stack[stack.index(undone) + 1 :] if one.reversible and _was_undone(one, effects)]
+        if later:
+            text = f"{undone.text} was undone before {later[-1].text}, which came after it"
+            yield Violation("undone in reverse order", text, effect.line)
+        stack.remove(undone)
+
+
+def _was_undone(effect: Effect, effects: tuple[Effect, ...]) -> bool:
+    return any(_undoes(other, effect) for other in effects)
+
+
+def _decided_once(history: Iterable[Mapping[str, Any]]) -> Iterator[Violation]:
+    ends: Counter[int] = Counter()
+    for event in history:
+        if event["type"] in ("TaskSucceeded", "TaskFailed", "TaskTimedOut"):
+            ends[event["schedule"]] += 1
+            if ends[event["schedule"]] == 2:
+                yield Violation("decided at most once", f"a task of {event['state']} ended twice")
