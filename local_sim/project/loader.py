@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import rules
+from .declared import declared_errors
 from .errors import Place, ProjectError, ProjectNotFound, TemplateError, Unresolvable
 from .model import Function, Project, Settings
 from .nodes import Node, parse
@@ -44,7 +45,7 @@ def load_project(root: Path | None = None, *, environment: Mapping[str, str] | N
         return Project(folder, settings)
     functions = load_template(template, os.environ if environment is None else environment)
     functions = {name: _stood_in(function, folder, settings) for name, function in functions.items()}
-    return Project(folder, settings, functions)
+    return Project(folder, replace(settings, errors=declared_errors(settings, functions, folder)), functions)
 
 
 def read_settings(folder: Path) -> Settings:
@@ -88,7 +89,7 @@ def _stood_in(function: Function, root: Path, settings: Settings) -> Function:
 
 
 def settings_table(folder: Path) -> dict[str, object] | None:
-    """Return `[tool.local-sim]` of a folder, None when there is none. Raises ProjectError for a file that is not TOML."""
+    """Return `[tool.local-sim]` of a folder, None when there is none. Raises ProjectError when the file is not TOML."""
     file = folder / "pyproject.toml"
     try:
         text = file.read_text(encoding="utf-8")
