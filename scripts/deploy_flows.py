@@ -59,7 +59,7 @@ def main(
         return
     problems = flow_problems(files, settings.template.resolve().parent)
     if problems:
-        raise Refused([f"{place}: {problem}" for place, problem in problems], "nothing: mend the flows")
+        raise Refused([f"{place}: {problem}" for place, problem in problems])
     plans = [deployer.plan(file, canary) for file in files]
     if not plan_only:
         _refuse(plans, yes=yes)

@@ -171,7 +171,7 @@ def _ask(destroyer: Destroyer, there: list[str]) -> None:
     running = destroyer.running()
     ends = f" {running} running executions end." if running else ""
     if not typer.confirm(f"Delete these {len(there)}?{ends}"):
-        raise Refused(["not confirmed"], "yes to the question, or --yes")
+        raise Refused(["not confirmed"])
 
 
 def _unless_in_use(delete: Callable[[], None]) -> None:

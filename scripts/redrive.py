@@ -61,7 +61,7 @@ def redrive(flows: Flows, flow: str, name: str, alias: str, *, newest: bool = Fa
     if failed is None:
         raise NotThere(f"execution {name} of flow {flow}", f"python -m scripts.status {flow} lists them")
     if failed.running:
-        raise Refused([f"execution {name} is still running"], f"python -m scripts.status {flow} {name} to see where")
+        raise Refused([f"execution {name} is still running; python -m scripts.status {flow} {name} says where"])
     if failed.status == "Succeeded" and not yes:
         raise Refused([f"execution {name} has succeeded"], "--yes")
     base = name.rpartition("-redrive-")[0] or name

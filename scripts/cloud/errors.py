@@ -5,7 +5,7 @@
     CloudError              catch it for: the job cannot go on, and the message says what to do
     ├── NotConfigured       a setting or credential is missing; `variable` names it
     ├── NotThere            something the job needs does not exist; `what` names it, `mend` says how to make it
-    ├── Refused             the job would do harm; `reasons` say which, `option` overrides it
+    ├── Refused             the job would do harm; `reasons` say which, `option` overrides it, if there is one
     └── ServiceFault        the cloud answered an error or not at all; `service`, `code`, `status`, `request_id`
 """
 
@@ -38,10 +38,10 @@ class NotThere(CloudError):
 
 
 class Refused(CloudError):
-    """Nothing was done because of `reasons`; `option` says it is meant."""
+    """Nothing was done because of `reasons`; `option`, if there is one, says it is meant."""
 
-    def __init__(self, reasons: Sequence[str], option: str) -> None:
-        super().__init__("; ".join(reasons) + f". Say {option} if that is meant")
+    def __init__(self, reasons: Sequence[str], option: str = "") -> None:
+        super().__init__("; ".join(reasons) + (f". Say {option} if that is meant" if option else ""))
         self.reasons = tuple(reasons)
         self.option = option
 

@@ -87,7 +87,8 @@ class Functions:
         arguments = (
             [*names] if request is None else [*names, request(**query, **({} if body is None else {"body": body}))]
         )
-        return call("FC", action, lambda: getattr(self._client, method)(*arguments)).body
+        # The answer to a deletion has no body at all.
+        return getattr(call("FC", action, lambda: getattr(self._client, method)(*arguments)), "body", None)
 
     def _found(self, action: str, method: str, *names: str, **query: Any) -> Any:
         try:
