@@ -46,6 +46,7 @@ def voted(review: Review, vote: Vote) -> Cast:
     if vote.at_ms >= review.expires_ms:
         raise ReviewOver("the time for this review is over", state=State.EXPIRED.value)
     _check_comment(vote)
+    _check_person(review, vote)
     votes = (*review.votes, vote)
     if vote.decision is Decision.APPROVED and len({one.seat for one in votes}) < review.approvals:
         return Cast(review.model_copy(update={"votes": votes}), fresh=True)
@@ -121,6 +122,14 @@ def _check_comment(vote: Vote) -> None:
         )
     if vote.decision is Decision.MORE_INFO and not vote.comment.strip():
         raise InvalidInput("say in the comment what is missing", path="comment", reason="missing")
+
+
+def _check_person(review: Review, vote: Vote) -> None:
+    """Several approvals are wanted from several people, so one person does not fill two seats."""
+    if vote.decision is Decision.APPROVED and any(one.by == vote.by for one in review.votes):
+        raise InvalidInput(
+            f"{vote.by} has approved already; somebody else has to", path="by", reason="another person is wanted"
+        )
 
 
 def _clean_name(name: str) -> str:

@@ -246,6 +246,8 @@ def _readable(read: Callable[[], str]) -> str | StepkeeperError:
 
 
 def _alert_of(error: InvalidInput) -> str:
+    if error.path == "by":
+        return "error_second"
     if error.path == "name":
         return "error_name"
     if error.path == "comment":

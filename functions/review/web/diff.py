@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from unicodedata import category
 
-__all__ = ["Line", "Piece", "changes", "clipped", "lines", "plain"]
+__all__ = ["Line", "Piece", "changes", "clipped", "lines", "printable"]
 
 _MOST_LINES = 2000
 """Lines beyond which a comparison would take long: then lines are compared whole."""
@@ -45,9 +45,9 @@ def lines(text: str) -> list[Line]:
     return [Line(_look(line), "same", (Piece("same", _shown(line)),)) for line in text.splitlines()]
 
 
-def plain(shown: Sequence[Line]) -> str:
-    """The text of lines, without what is gone."""
-    return "\n".join("".join(piece.text for piece in line.pieces if piece.kind != "gone") for line in shown)
+def printable(text: str) -> str:
+    """`text` without what does not print or would steer a terminal; line ends and tabs stay."""
+    return "".join(one for one in text if one in "\n\t" or category(one) not in _HIDDEN)
 
 
 def changes(before: str, after: str) -> list[Line]:
@@ -114,4 +114,4 @@ def _look(line: str) -> str:
 def _shown(line: str) -> str:
     """The line without the marks that its look stands for, and without characters that would not print."""
     line = _STRONG.sub(r"\1", _HEADING.sub("", line))
-    return "".join(character for character in line if character == "\t" or category(character) not in _HIDDEN)
+    return printable(line)

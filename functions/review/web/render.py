@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from functions.review.web.diff import printable
 from functions.review.web.words import Words
 
 __all__ = ["policy", "render"]
@@ -37,6 +38,8 @@ def _templates() -> Any:
     return Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
+        # Every value, whoever wrote it, is without marks that hide or turn text.
+        finalize=lambda value: printable(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         auto_reload=False,

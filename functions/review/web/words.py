@@ -73,6 +73,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "error_comment": ("Say in the comment what is missing.", "请在意见中说明需要补充什么。"),
         "error_long": ("The comment is too long: at most {} characters.", "意见过长：最多 {} 个字符。"),
         "error_name": ("That name cannot be used.", "此姓名无法使用。"),
+        "error_second": (
+            "You have approved already; somebody else has to approve too.",
+            "您已通过；还需另一位审核人通过。",
+        ),
         "error_form": ("The form had been open for too long. Please decide again.", "页面打开时间过长，请重新提交。"),
         "error_site": ("The form was sent from another site and does not count.", "表单来自其他网站，未计入。"),
         "error_busy": ("The record cannot be reached just now. Please try again.", "暂时无法访问记录，请稍后重试。"),
