@@ -6,6 +6,7 @@ import asyncio
 import heapq
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ _PAGE = 100
 _CHANGE_SECONDS = 5.0
 _TIMEOUT_MS = 10_000
 _PAYLOAD_BYTES = 1_000_000
+_MESSAGE_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ class CloudSource:
         try:
             return getattr(self._client(), method)(request).body
         except Exception as error:  # noqa: BLE001 - the SDK lets through whatever its transport raises
-            code, message = str(getattr(error, "code", "")), str(getattr(error, "message", error))
+            code, message = str(getattr(error, "code", None) or ""), _message(error)
             if code.endswith("NotExists"):
                 raise NotFound(message) from None
             if code:
@@ -227,6 +229,12 @@ class CloudSource:
             return bytes(found.read())
         except oss2.exceptions.OssError:
             return None
+
+
+def _message(error: Exception) -> str:
+    """Return an SDK's text without the signed address of the request."""
+    text = str(getattr(error, "message", None) or error)
+    return re.sub(r"with url: \S+", "", text)[:_MESSAGE_CHARACTERS]
 
 
 def _event(one: Any) -> Event:

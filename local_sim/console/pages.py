@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -32,34 +33,47 @@ class Pages:
     def __init__(self, source: Source, guard: Guard) -> None:
         self._source = source
         self._guard = guard
-        self._environment = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(FOLDER / "templates"),
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            undefined=jinja2.StrictUndefined,
-        )
-        self._environment.filters.update(
-            duration=duration, moment=moment, iso=iso, pretty=pretty, segment=segment, sparkline=sparkline
-        )
 
     def render(self, request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
         """Return a page in the browser's language."""
         language, translate = translator(request.headers.get("accept-language", ""))
-        text = self._environment.get_template(template).render(
-            language=language,
-            _=translate,
-            here=request.url.path,
-            source=self._source,
-            form_token=self._guard.form_token,
-            **values,
+        text = (
+            _environment()
+            .get_template(template)
+            .render(
+                language=language,
+                _=translate,
+                here=request.url.path,
+                source=self._source,
+                form_token=self._guard.form_token,
+                **values,
+            )
         )
-        return HTMLResponse(text, status, headers={**HEADERS, "Content-Language": language, "Vary": "Accept-Language"})
+        # A value may hold half of a surrogate pair, which no encoding can carry.
+        return HTMLResponse(
+            text.encode("utf-8", "replace"),
+            status,
+            headers={**HEADERS, "Content-Language": language, "Vary": "Accept-Language"},
+        )
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Return the templates with the console's filters; compiled once a process."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    made.filters.update(duration=duration, moment=moment, iso=iso, pretty=pretty, segment=segment, sparkline=sparkline)
+    return made
 
 
 def segment(text: str) -> str:
     """Return a name as one segment of a path."""
-    return quote(text, safe="")
+    return quote(text, safe="", errors="replace")
 
 
 def pretty(value: Any, most: int = _SHOWN) -> Markup:
@@ -71,7 +85,7 @@ def pretty(value: Any, most: int = _SHOWN) -> Markup:
 
 
 def _linked(match: re.Match[str]) -> str:
-    bucket, key = (quote(html.unescape(part), safe="") for part in match.groups())
+    bucket, key = (segment(html.unescape(part)) for part in match.groups())
     return f'{match[0]}  <a href="/console/payload?bucket={bucket}&amp;key={key}">↗</a>'
 
 
