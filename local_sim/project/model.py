@@ -66,9 +66,9 @@ class OutsideService:
 class Settings:
     """`[tool.local-sim]` of pyproject.toml. `environment` is set for handlers offline only: `{data}` is
     the data folder, `{secret}` a random text that belongs to it, `{fc}` the server's address (the whole value is empty
-    where no server runs); `errors` names the typed errors each function may raise, for the checker; `code` names the source
-    folders that stand in for a built code folder of s.yaml, so that offline runs need no build; `services` are the
-    outside services to be played beside the cloud's own; `panels` names modules that have something to show in the
+    where no server runs); `errors` names the typed errors each function may raise, for the checker; `code` names the
+    source folders that stand in for a built code folder of s.yaml, so that offline runs need no build; `services` are
+    the outside services to be played beside the cloud's own; `panels` names modules that have something to show in the
     console.
     """
 

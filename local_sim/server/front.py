@@ -1,4 +1,4 @@
-"""The server's one port for CloudFlow, Function Compute, the console and the control endpoint: which app a path is for."""
+"""The server's one port for CloudFlow, Function Compute, console and control endpoint: which app a path is for."""
 
 from __future__ import annotations
 

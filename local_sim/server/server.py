@@ -144,7 +144,6 @@ class LocalServer:
         host.start()
         mine = {"FNF_ENDPOINT": host.endpoint, "FC_ENDPOINT": host.endpoint}
         self._data.fc_endpoint = host.endpoint
-        self._data.fc_endpoint = host.endpoint
         self._environment = mine | {**self._data.environment, **mine}
         core = self._core = thread.run(self._make_core())
         thread.run(core.open())
