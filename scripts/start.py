@@ -107,7 +107,7 @@ def _parsed(given: str) -> dict[str, Any]:
     try:
         if given == "-":
             text = sys.stdin.read()
-        elif not given.lstrip().startswith("{"):
+        elif not given.lstrip().startswith(("{", "[")):
             text = Path(given).read_text(encoding="utf-8-sig")
         value = json.loads(text)
     except OSError as error:
