@@ -117,7 +117,8 @@ class ExploreSettings:
     `lease` is how long a claim of the project's holds, in seconds: the fault `slow_lease` stands still a little longer.
     `versions` are the variables that a newer deployment would change, with their new values. `effects` tells the HTTP
     recorder what requests mean, by service and then `METHOD /path`; `ends` what the ends of a flow owe, by flow and
-    state: `done`, `undone` or `open`.
+    state: `done`, `undone` or `open`; `answers` what people answer, by flow and state, unless the plan says otherwise.
+    `prepare` is a function, `module:function`, that is given the input and puts the outside world in order for it.
     """
 
     invariants: tuple[str, ...] = ()
@@ -125,6 +126,8 @@ class ExploreSettings:
     versions: Mapping[str, str] = field(default_factory=dict)
     effects: Mapping[str, Mapping[str, EffectRule]] = field(default_factory=dict)
     ends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    answers: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
+    prepare: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from .functions import Functions, redirect
 from .gate import Gate
 from .invariants import Check, ask_invariants, load_invariants
 from .labels import Sources, rows_as_json
-from .model import Plan, Run, Verdict, Violation
+from .model import Answer, Plan, Run, Verdict, Violation
 from .modules import ModuleState, patch_caches
 from .settings import read_explore_settings
 from .transport import install
@@ -65,12 +65,18 @@ class Session:
         self.functions = Functions(self.hub, environment, self.explorer.at)
         self._load(used, folders)
         self.judge = Judge(self.source.flow, self.settings.ends.get(self.source.flow.name, {}))
-        self.people = People(plan.answers)
+        self.people = People(self._answers())
         self._checks = self._invariants()
 
     def _catalogue(self, used: list[Function]) -> Catalogue:
         errors = {function.name: self.project.settings.errors.get(function.name, ()) for function in used}
         return Catalogue(errors, self.plan.faults, versions=bool(self.settings.versions))
+
+    def _answers(self) -> tuple[Answer, ...]:
+        """The plan's answers, and the project's own for the states that the plan says nothing about."""
+        said = {answer.state for answer in self.plan.answers}
+        given = self.settings.answers.get(self.source.flow.name, ())
+        return (*self.plan.answers, *(answer for answer in given if answer.state not in said))
 
     def _load(self, used: list[Function], folders: tuple[Path, ...]) -> None:
         """Open the transports, set the project up, and import the handlers, all inside the world."""
@@ -78,7 +84,7 @@ class Session:
         sources = Sources(self.project.root, folders, files)
         install(Gate(self.hub, self.world, self.functions, sources, self.settings.lease), self.world.knows)
         self.hub.switched = self._switched
-        self._inside(self.world.set_up)
+        self._inside(lambda: self.world.set_up(self.settings.prepare, self.plan.input))
         for function in used:
             self._inside(lambda function=function: self.functions.prepare(function))  # type: ignore[misc]
             files.add(_shown(_handler_file(function), self.project.root))

@@ -9,9 +9,9 @@ from typing import Any
 from local_sim.project.loader import settings_table
 
 from .errors import BadPlan
-from .model import EffectRule, ExploreSettings
+from .model import Answer, EffectRule, ExploreSettings
 
-_KEYS = {"lease", "versions", "effects", "ends"}
+_KEYS = {"answers", "lease", "versions", "effects", "ends", "prepare"}
 _RULE_KEYS = {"name", "identity", "undoes", "reversible", "repeatable", "ignore"}
 _OWED = ("done", "undone", "open")
 
@@ -33,6 +33,8 @@ def read_explore_settings(root: Path) -> ExploreSettings:
         effects={
             name: _rules(rules, name) for name, rules in _table(own.get("effects", {}), "explore.effects").items()
         },
+        prepare=_function(own.get("prepare", "")),
+        answers={flow: _answers(given, flow) for flow, given in _table(own.get("answers", {}), "explore.answers").items()},
         ends={flow: _ends(ends, flow) for flow, ends in _table(own.get("ends", {}), "explore.ends").items()},
     )
 
@@ -63,6 +65,21 @@ def _ends(value: Any, flow: str) -> Mapping[str, str]:
         if owed not in _OWED:
             raise BadPlan(f"[tool.local-sim.explore.ends.{flow}] {state}", f"must be one of {', '.join(_OWED)}")
     return ends
+
+
+def _function(value: Any) -> str:
+    if not isinstance(value, str) or (value and not all(value.partition(":"))):
+        raise BadPlan("[tool.local-sim.explore] prepare", f"must be written module:function, not {value!r}")
+    return value
+
+
+def _answers(value: Any, flow: str) -> tuple[Answer, ...]:
+    answers: list[Answer] = []
+    for state, given in _table(value, f"explore.answers.{flow}").items():
+        if not isinstance(given, list) or not given:
+            raise BadPlan(f"[tool.local-sim.explore.answers.{flow}] {state}", "must be a list of answers")
+        answers += [Answer(state, one) for one in given]
+    return tuple(answers)
 
 
 def _rules(value: Any, service: str) -> Mapping[str, EffectRule]:

@@ -114,17 +114,20 @@ class World:
             shared |= function.environment
         return {**shared, **self.endpoints()}
 
-    def set_up(self) -> None:
-        """Run the project's setup hook. Raises CloudError."""
-        hook = self.project.settings.setup
-        if hook is None:
-            return
+    def set_up(self, prepare: str, value: Any) -> None:
+        """Run the project's setup hook, then `prepare` on the input of the flow. Raises CloudError."""
+        if self.project.settings.setup is not None:
+            self._hook(self.project.settings.setup)
+        if prepare:
+            self._hook(prepare, value)
+
+    def _hook(self, hook: str, *given: Any) -> None:
         module, _, function = hook.partition(":")
         with borrowed_modules(self.project.root):
             try:
-                getattr(import_module(module), function)()
+                getattr(import_module(module), function)(*given)
             except Exception as error:
-                raise CloudError(f"the setup hook {hook} failed: {type(error).__name__}: {error}") from error
+                raise CloudError(f"the hook {hook} failed: {type(error).__name__}: {error}") from error
 
 
 def encoded(variables: Mapping[str, str]) -> dict[bytes, bytes]:

@@ -36,6 +36,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 _MAX_BODY = 1 << 20
+_UNDOES = {"release": "reserve", "refund": "charge", "cancel": "ship"}
 _NOT_FOUND = Answer(404, {"error": "not_found", "message": "there is nothing here"})
 _BUSY = Answer(503, {"error": "busy", "message": "come again"})
 _BROKEN = Answer(500, {"error": "internal", "message": "something broke"})
@@ -59,6 +60,13 @@ class ShopApp:
     def close(self) -> None:
         """Close the file."""
         self._store.close()
+
+    def effects(self) -> list[dict[str, Any]]:
+        """What really happened, oldest first, as `local-sim explore` judges it: an undoing names what it took back."""
+        return [
+            {"name": one.kind, "subject": one.order, "undoes": _UNDOES.get(one.kind, "")}
+            for one in self._store.effects()
+        ]
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request."""
