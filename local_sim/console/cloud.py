@@ -238,12 +238,8 @@ def _message(error: Exception) -> str:
 
 
 def _event(one: Any) -> Event:
-    try:
-        detail = json.loads(one.event_detail) if one.event_detail else {}
-    except ValueError:
-        detail = {"text": one.event_detail}
-    held = detail if isinstance(detail, dict) else {"value": detail}
-    return Event(one.event_id, one.schedule_event_id or 0, one.step_name or "", one.type, _ms(one.time), held)
+    detail = one.event_detail or ""
+    return Event(one.event_id, one.schedule_event_id or 0, one.step_name or "", one.type, _ms(one.time), detail)
 
 
 def _ms(text: str) -> int:

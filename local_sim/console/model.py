@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -50,14 +51,25 @@ class ExecutionDetail(ExecutionRow):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A history event; `detail` is its JSON object."""
+    """A history event. `given` is its detail, or the JSON text of it: most of a long history is never looked at."""
 
     id: int
     after: int
     state: str
     type: str
     time_ms: int
-    detail: Mapping[str, Json]
+    given: Mapping[str, Json] | str
+
+    @property
+    def detail(self) -> Mapping[str, Json]:
+        """The detail's JSON object; text that is none is under `text`."""
+        if not isinstance(self.given, str):
+            return self.given
+        try:
+            value = json.loads(self.given) if self.given else {}
+        except ValueError:
+            value = {"text": self.given}
+        return value if isinstance(value, dict) else {"value": value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

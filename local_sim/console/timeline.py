@@ -35,13 +35,23 @@ class Visit:
     parent: Visit | None = field(default=None, repr=False)
     end_ms: int | None = None
     status: str = _OPEN
-    input: Json = None
-    output: Json = None
     error: str = ""
     cause: str = ""
     next: str = ""
     attempts: list[Attempt] = field(default_factory=list)
     before: Visit | None = field(default=None, repr=False)
+    entered: Event | None = field(default=None, repr=False)
+    exited: Event | None = field(default=None, repr=False)
+
+    @property
+    def input(self) -> Json:
+        """What the state was entered with."""
+        return None if self.entered is None else self.entered.detail.get("input")
+
+    @property
+    def output(self) -> Json:
+        """What the state handed on; None while it is under way or when it failed."""
+        return None if self.exited is None else self.exited.detail.get("output")
 
     @property
     def retries(self) -> int:
@@ -75,9 +85,7 @@ def _entered(event: Event, cause: Visit | None) -> Visit:
     parent = cause if inside else cause.parent if cause is not None else None
     level = parent.level + 1 if parent is not None else 0
     before = None if inside else cause
-    made = Visit(event.state, event.id, event.time_ms, level, parent, before=before)
-    made.input = event.detail.get("input")
-    return made
+    return Visit(event.state, event.id, event.time_ms, level, parent, before=before, entered=event)
 
 
 def _home(event: Event, cause: Visit | None) -> Visit | None:
@@ -131,7 +139,7 @@ def _exited(visit: Visit, event: Event) -> None:
     visit.end_ms = event.time_ms
     if visit.status == _OPEN:
         visit.status = _OK
-        visit.output = event.detail.get("output")
+        visit.exited = event
 
 
 _HANDLERS = {

@@ -30,6 +30,7 @@ from .live import ServedLive
 
 _MOST_FLOWS = 1_000
 _MOST_EVENTS = 100_000
+_KEPT_HISTORIES = 16
 
 
 class LocalSource:
@@ -56,6 +57,7 @@ class LocalSource:
         self._executions = executions
         self._logs = logs
         self._fetch = fetch
+        self._ended: dict[int, list[Event]] = {}
 
     def change(self) -> int:
         """See Source."""
@@ -125,11 +127,18 @@ class LocalSource:
     async def history(self, flow: str, name: str) -> list[Event]:
         """See Source."""
         view = self._view(flow, name)
+        if (kept := self._ended.get(view.sequence)) is not None:
+            return kept
         entries = self._executions.history(view.flow_id, name, 0, _MOST_EVENTS)
-        return [
-            Event(one.event_id, one.schedule_event_id, one.step_name, one.type, one.time_ms, json.loads(one.detail))
+        events = [
+            Event(one.event_id, one.schedule_event_id, one.step_name, one.type, one.time_ms, one.detail)
             for one in entries
         ]
+        if view.stopped_ms is not None:
+            if len(self._ended) >= _KEPT_HISTORIES:
+                del self._ended[next(iter(self._ended))]
+            self._ended[view.sequence] = events
+        return events
 
     async def waiting(self) -> list[WaitingTask]:
         """See Source."""
