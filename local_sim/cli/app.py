@@ -54,7 +54,7 @@ def _optional_value(arguments: list[str], option: str) -> list[str]:
 
 
 def _register_others() -> None:
-    for name in ("check", "explore", "serve", "graph", "diff", "convert", "scenarios", "console"):
+    for name in ("check", "explore", "serve", "graph", "diff", "convert", "scenarios", "console", "init", "redrive"):
         if find_spec(f"local_sim.cli.{name}") is None:
             continue
         register: Any = getattr(import_module(f"local_sim.cli.{name}"), "register", None)
