@@ -157,7 +157,9 @@ class ServedCarrier:
             return wanted
         if not wanted.asynchronous:
             return await invoke(self._functions, wanted, call.request_id)
-        return self._unless_awaited(live, command, self._submit(command, wanted, call.request_id))
+        outcome = self._submit(command, wanted, call.request_id)
+        await self._functions.queue.accepted()
+        return self._unless_awaited(live, command, outcome)
 
     def _unless_awaited(self, live: ServedLive, command: InvokeTask, outcome: Outcome) -> Outcome | None:
         """With the system callback the outcome so far is only that the call was accepted."""

@@ -107,6 +107,7 @@ class Core:
             self._schedules,
             execution_actions,
             now_ms=clock.now_ms,
+            flush=self._store.flush,
             secret=secret,
             region=region,
         )

@@ -8,6 +8,7 @@ from local_sim.services.errors import (
     PortInUse,
     ServiceError,
     ServiceNotRunning,
+    StoreInUse,
 )
 from local_sim.services.faults import Dialect, FaultHit, FaultKind, FaultRule, Faults
 from local_sim.services.host import LoopThread, ServiceHost, Services
@@ -28,4 +29,5 @@ __all__ = [
     "ServiceHost",
     "ServiceNotRunning",
     "Services",
+    "StoreInUse",
 ]

@@ -7,11 +7,14 @@ type inside the service. The errors here are raised to whoever starts and drives
     ├── PortInUse                 another process listens there; choose another port
     ├── AddressUnusable           the host name or port cannot be listened on at all
     ├── ServiceNotRunning         asked for a port or endpoint of a service that was not started
+    ├── StoreInUse                another process keeps its data in that folder or file; `path` says which
     ├── InvalidFaultRule          a fault rule asks for something impossible; `field` says where
     └── ConnectionCut             raised by an app to drop its client's connection, never seen outside
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from local_sim.errors import LocalSimError
 
@@ -58,3 +61,11 @@ class InvalidFaultRule(ServiceError, ValueError):
 
 class ConnectionCut(ServiceError):
     """Raised inside an ASGI app: drop the client's connection now; what was already sent stays sent."""
+
+
+class StoreInUse(ServiceError):
+    """Another process keeps its data at `path`, or another store of this process."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} is in use by another process: stop it or use another --data")
+        self.path = path

@@ -12,10 +12,11 @@ import random
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from local_sim.services.asgi import ASGIApp, Message, Receive, Reply, Scope, Send, read_body, send_reply
+from local_sim.services.asgi import ASGIApp, Receive, Reply, Scope, Send, read_body, send_reply
+from local_sim.services.deliveries import Delivery, HeldAnswer, ignore, replayed
 from local_sim.services.errors import ConnectionCut, InvalidFaultRule
 
 _HITS_KEPT = 100_000
@@ -42,6 +43,9 @@ class FaultKind(str, enum.Enum):
     """The request waits until a later one is over, at most `delay_ms`."""
     LATE = "late"
     """The connection is cut at once, and the request still lands after a later one, at most `delay_ms` later."""
+
+
+_UNSEEN = frozenset({FaultKind.DROP_BEFORE, FaultKind.THROTTLE, FaultKind.LATE})
 
 
 @dataclass(frozen=True)
@@ -91,12 +95,14 @@ class Dialect:
     """What the wrapper must know of a service.
 
     `api_of` names the API of a request from its scope and body. `error` makes the answer of a refused request, with
-    the given code or, for None, the one the service throttles with.
+    the given code or, for None, the one the service throttles with. With `reads_body` the body, which must then be
+    small, is read first for `api_of`; else it gets an empty one and bodies stream through.
     """
 
     service: str
     api_of: Callable[[Scope, bytes], str]
     error: Callable[[str | None], Reply]
+    reads_body: bool = False
 
 
 @dataclass
@@ -173,62 +179,13 @@ class Faults:
         return None
 
 
-@dataclass
-class _Delivery:
-    """One request with its body read, ready to be given to the app as often as wanted."""
-
-    app: ASGIApp
-    scope: Scope
-    body: bytes
-    receive: Receive
-
-    async def capture(self) -> _Captured:
-        """Run the app and return its answer instead of sending it."""
-        captured = _Captured()
-        await self.app(self.scope, self._replay(), captured.take)
-        return captured
-
-    async def forward(self, send: Send) -> None:
-        """Run the app as if nothing stood before it."""
-        await self.app(self.scope, self._replay(), send)
-
-    def _replay(self) -> Receive:
-        given = False
-
-        async def receive() -> Message:
-            nonlocal given
-            if given:
-                return await self.receive()
-            given = True
-            return {"type": "http.request", "body": self.body, "more_body": False}
-
-        return receive
-
-
-@dataclass
-class _Captured:
-    status: int = 500
-    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
-    body: bytes = b""
-
-    async def take(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status, self.headers = message["status"], list(message.get("headers", []))
-        else:
-            self.body += message.get("body", b"")
-
-    async def send(self, send: Send, share: float = 1.0) -> None:
-        """Send the answer; with a `share` below 1 only that part of the body, as if more were to come."""
-        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
-        part = self.body[: int(len(self.body) * share)]
-        await send({"type": "http.response.body", "body": part, "more_body": share < 1})
-
-
 _Pick: TypeAlias = "Callable[[str, str], FaultRule | None]"
 _Sleep: TypeAlias = "Callable[[float], Awaitable[object]]"
 
 
 class _FaultyApp:
+    """Stands before an app. Bodies of any size stream through; a fault that repeats one keeps it on the disk."""
+
     def __init__(self, app: ASGIApp, dialect: Dialect, pick: _Pick, sleep: _Sleep) -> None:
         self._app = app
         self._dialect = dialect
@@ -238,55 +195,67 @@ class _FaultyApp:
         self._late: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await read_body(receive)
-        if body is None:
-            return  # the client left before the end of its request
-        delivery = _Delivery(self._app, scope, body, receive)
-        rule = self._pick(self._dialect.service, self._dialect.api_of(scope, body))
+        head = b""
+        if self._dialect.reads_body:
+            body = await read_body(receive)
+            if body is None:
+                return  # the client left before the end of its request
+            head, receive = body, replayed(body, receive)
+        rule = self._pick(self._dialect.service, self._dialect.api_of(scope, head))
+        request = Delivery(self._app, scope, receive)
         try:
             if rule is None:
-                await delivery.forward(send)
+                await request.deliver(send)
             else:
-                await self._suffer(rule, delivery, send)
+                await self._suffer(rule, request, send)
         finally:
             if rule is None or rule.kind not in (FaultKind.REORDER, FaultKind.LATE):
                 self._wake()
 
-    async def _suffer(self, rule: FaultRule, delivery: _Delivery, send: Send) -> None:
-        if rule.kind is FaultKind.DROP_BEFORE:
-            raise ConnectionCut
-        if rule.kind is FaultKind.LATE:
-            self._deliver_late(rule, delivery)
-            raise ConnectionCut
-        if rule.kind is FaultKind.THROTTLE:
-            await send_reply(send, self._dialect.error(rule.code))
-        elif rule.kind is FaultKind.DELAY:
+    async def _suffer(self, rule: FaultRule, request: Delivery, send: Send) -> None:
+        if rule.kind is FaultKind.DELAY:
             await self._sleep(rule.delay_ms / 1000)
-            await delivery.forward(send)
+            await request.deliver(send)
         elif rule.kind is FaultKind.REORDER:
             await self._overtaken(rule)
-            await delivery.forward(send)
+            await request.deliver(send)
+        elif rule.kind in _UNSEEN:
+            await self._keep_away(rule, request, send)
         else:
-            await self._answer_badly(rule, delivery, send)
+            await self._answer_badly(rule, request, send)
 
-    async def _answer_badly(self, rule: FaultRule, delivery: _Delivery, send: Send) -> None:
+    async def _keep_away(self, rule: FaultRule, request: Delivery, send: Send) -> None:
+        """The faults of a request that the service does not see now: read to its end, then refused or cut."""
+        whole = await request.keep()
+        if rule.kind is FaultKind.LATE and whole:
+            self._deliver_late(rule, request)
+        if rule.kind is not FaultKind.THROTTLE:
+            raise ConnectionCut
+        if whole:
+            await send_reply(send, self._dialect.error(rule.code))
+
+    async def _answer_badly(self, rule: FaultRule, request: Delivery, send: Send) -> None:
         """The faults in which the service sees the request first."""
-        captured = await delivery.capture()
         if rule.kind is FaultKind.APPLIED_THEN_ERROR:
+            await request.deliver(ignore)
             await send_reply(send, self._dialect.error(rule.code))
         elif rule.kind is FaultKind.DUPLICATE:
-            await delivery.capture()
-            await captured.send(send)
-        elif rule.kind is FaultKind.PARTIAL_BODY and captured.body:
-            await captured.send(send, share=0.5)
-            raise ConnectionCut
-        else:  # DROP_AFTER, and a partial body where there is no body to cut
+            if await request.keep():
+                answer = HeldAnswer()
+                await request.deliver(answer.take)
+                await request.deliver(ignore)
+                await answer.send(send)
+        else:
+            answer = HeldAnswer()
+            await request.deliver(answer.take if rule.kind is FaultKind.PARTIAL_BODY else ignore)
+            if rule.kind is FaultKind.PARTIAL_BODY:
+                await answer.send_half(send)
             raise ConnectionCut
 
-    def _deliver_late(self, rule: FaultRule, delivery: _Delivery) -> None:
+    def _deliver_late(self, rule: FaultRule, request: Delivery) -> None:
         async def deliver() -> None:
             await self._overtaken(rule)
-            await delivery.capture()
+            await request.deliver(ignore)
 
         task = asyncio.get_running_loop().create_task(deliver())
         self._late.add(task)

@@ -1,4 +1,4 @@
-"""Opens a service's SQLite file: WAL, every commit on the disk before it returns, a schema that only moves forward."""
+"""Opens a service's SQLite file: WAL, commits on the disk before their answer, a schema that only moves forward."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ class SchemaTooNew(Exception):
         self.known = known
 
 
-def open_database(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
+def open_database(path: Path, migrations: Sequence[str], *, flushed: bool = True) -> sqlite3.Connection:
     """Return a connection in autocommit mode to the file at `path`, made and migrated where needed.
 
-    `migrations[n]` is a script from schema n to n + 1. Raises SchemaTooNew.
+    `migrations[n]` is a script from schema n to n + 1. Without `flushed` a commit does not wait for the disk, and the
+    caller flushes by a `Flusher` before it acknowledges anything. Raises SchemaTooNew.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
     connection.row_factory = sqlite3.Row
     # FULL: an acknowledged write survives a power cut, not only kill -9.
-    connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
+    synchronous = "FULL" if flushed else "NORMAL"
+    connection.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON;")
     found: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if found > len(migrations):
         connection.close()

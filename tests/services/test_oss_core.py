@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local_sim.services import oss
-from local_sim.services.oss import ApiError, FolderBusy, OssStore
+from local_sim.services import StoreInUse, oss
+from local_sim.services.oss import ApiError, OssStore
 from local_sim.services.oss.attributes import check_tags, tags_from_header
 from local_sim.services.oss.checksums import Digests, combine, combined, crc64
 from local_sim.services.oss.conditions import Span, check_read, http_date, iso_date, parse_range
@@ -249,9 +249,9 @@ def test_every_error_has_an_http_status_of_its_kind_and_its_own_ec() -> None:
 
 def test_a_folder_serves_one_store_at_a_time(tmp_path: object) -> None:
     with OssStore(str(tmp_path)) as store:
-        with pytest.raises(FolderBusy) as refused:
+        with pytest.raises(StoreInUse) as refused:
             OssStore(str(tmp_path))
-        assert refused.value.folder == store.folder
+        assert refused.value.path == store.folder
     store.close()  # twice is fine
     OssStore(str(tmp_path)).close()
 

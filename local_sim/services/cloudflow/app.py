@@ -27,7 +27,10 @@ Handler = Callable[[Any], "Reply | Awaitable[Reply]"]
 
 
 class CloudFlowApp:
-    """Answers the 29 actions. With `secret` every request must be signed with it; `region` names this machine."""
+    """Answers the 29 actions. With `secret` every request must be signed with it; `region` names this machine.
+
+    `flush` returns once what an action changed is on the disk.
+    """
 
     def __init__(
         self,
@@ -36,11 +39,13 @@ class CloudFlowApp:
         executions: ExecutionActions,
         *,
         now_ms: Callable[[], int],
+        flush: Callable[[], Awaitable[None]],
         secret: str | None = None,
         region: str = "cn-hangzhou",
     ) -> None:
         self._handlers = _handlers(flows, schedules, executions)
         self._now_ms = now_ms
+        self._flush = flush
         self._secret = secret
         self._region = region
 
@@ -75,7 +80,9 @@ class CloudFlowApp:
             region = {"RegionId": self._region, "RegionEndpoint": host, "LocalName": "local_sim"}
             return {"Regions": {"Region": [region]}}
         answer = self._handlers[type(call)](call)
-        return await answer if inspect.isawaitable(answer) else answer
+        reply = await answer if inspect.isawaitable(answer) else answer
+        await self._flush()
+        return reply
 
     def _error(self, error: CloudFlowError, request: HttpRequest, request_id: str) -> bytes:
         return encode_error(error, request_id, request.headers.get("host", ""))

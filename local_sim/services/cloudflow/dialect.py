@@ -28,4 +28,4 @@ def _error(code: str | None) -> Reply:
     return Reply(_STATUS.get(code, 400), ((b"content-type", b"application/json"),), json.dumps(document).encode())
 
 
-DIALECT = Dialect("fnf", _api_of, _error)
+DIALECT = Dialect("fnf", _api_of, _error, reads_body=True)

@@ -1,4 +1,7 @@
-"""Flows, versions, aliases and schedules in one SQLite file. Every method is one durable statement or transaction."""
+"""Flows, versions, aliases and schedules in one SQLite file.
+
+Every method is one statement or transaction; `flush` waits for the disk.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
+from local_sim.services.durability import Flusher
 from local_sim.services.sqlite import open_database
 
 from .parameters import Environment, Route, Routing, Variable
@@ -48,11 +52,17 @@ class FlowStore:
     """The records of `records` on the disk. Adding what is there raises `sqlite3.IntegrityError`."""
 
     def __init__(self, path: Path) -> None:
-        self._db = open_database(path, _MIGRATIONS)
+        self._db = open_database(path, _MIGRATIONS, flushed=False)
+        self._flusher = Flusher(self._db, path)
 
     def close(self) -> None:
         """Close the file."""
+        self._flusher.close()
         self._db.close()
+
+    async def flush(self) -> None:
+        """Return once every change so far is on the disk; nothing may be acknowledged before."""
+        await self._flusher.flush()
 
     def add_flow(self, flow: FlowRecord) -> None:
         """Keep a new flow."""

@@ -33,7 +33,10 @@ Handler = Callable[[Call], "Answer | Awaitable[Answer]"]
 
 
 class FunctionComputeApp:
-    """Answers the API, HTTP triggers and the temporary bucket. With `secret` API requests must be signed with it."""
+    """Answers the API, HTTP triggers and the temporary bucket. With `secret` API requests must be signed with it.
+
+    `flush` returns once what a request changed is on the disk.
+    """
 
     def __init__(
         self,
@@ -47,6 +50,7 @@ class FunctionComputeApp:
         temp: TempObjects,
         *,
         now_ms: Callable[[], int],
+        flush: Callable[[], Awaitable[None]],
         secret: str | None = None,
         region: str = "cn-hangzhou",
     ) -> None:
@@ -59,6 +63,7 @@ class FunctionComputeApp:
         self._invocations = invocations
         self._temp = temp
         self._now_ms = now_ms
+        self._flush = flush
         self._secret = secret
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -98,7 +103,9 @@ class FunctionComputeApp:
         host = headers.get("host", "").removeprefix("http://").rstrip("/")
         call = Call(matched.action, matched.function, matched.item, _query(query), headers, body, host)
         answer = self._handlers[matched.action](call)
-        return await answer if inspect.isawaitable(answer) else answer
+        result = await answer if inspect.isawaitable(answer) else answer
+        await self._flush()
+        return result
 
 
 def new_request_id() -> str:

@@ -40,6 +40,7 @@ class AsyncQueue:
     def __init__(
         self,
         store: TaskStore,
+        flush: Callable[[], Awaitable[None]],
         catalog: Catalog,
         settings: SettingActions,
         invoker: Invoker,
@@ -50,6 +51,7 @@ class AsyncQueue:
         at_once: int = 16,
     ) -> None:
         self._store = store
+        self._flush = flush
         self._catalog = catalog
         self._settings = settings
         self._invoker = invoker
@@ -80,7 +82,7 @@ class AsyncQueue:
         delay_ms: int = 0,
         callback_token: str = "",
     ) -> TaskRecord:
-        """Accept an invocation; it is on the disk when this returns.
+        """Accept an invocation; whoever acknowledges it calls `accepted` first.
 
         Raises EntityTooLarge, InvalidArgument, NotFound, or Conflict for a task id that the function has had.
         """
@@ -113,6 +115,10 @@ class AsyncQueue:
             raise Conflict("AsyncTaskAlreadyExists", f"function '{name}' already has an async task '{task.task_id}'")
         self._schedule(task)
         return task
+
+    async def accepted(self) -> None:
+        """Return once everything that was submitted is on the disk."""
+        await self._flush()
 
     def resume(self) -> None:
         """Queue again what an earlier process accepted; what it was running runs again (at-least-once)."""
@@ -232,6 +238,7 @@ class AsyncQueue:
 
     async def _report_end(self, task: TaskRecord, result: InvokeResult) -> None:
         if task.callback_token and self._report is not None:
+            await self._flush()
             await self._report(task.callback_token, task, result)
             current = self._store.get(task.function, task.task_id) or task
             self._store.put(dataclasses.replace(current, callback_token=""))

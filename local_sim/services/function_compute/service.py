@@ -10,6 +10,7 @@ from pathlib import Path
 
 from local_sim.project import Function
 from local_sim.services.alarms import Alarms
+from local_sim.services.durability import Flusher
 from local_sim.services.timetable import Timetable
 from local_sim.workers import Worker
 
@@ -57,7 +58,9 @@ class FunctionComputeService:
         region: str = "cn-hangzhou",
         late_ms: int | None = 60_000,
     ) -> None:
-        self._database = open_store(folder / "functions.sqlite")
+        path = folder / "functions.sqlite"
+        self._database = open_store(path)
+        self._flusher = Flusher(self._database, path)
         self._outside = outside
         self._project = project
         store = FunctionStore(self._database)
@@ -68,7 +71,9 @@ class FunctionComputeService:
         config = SettingActions(self.catalog, outside)
         self.invoker = Invoker(self.catalog, config, worker, pool)
         destinations = Destinations(folder / "destinations", new_request_id)
-        self.queue = AsyncQueue(tasks, self.catalog, config, self.invoker, destinations, outside, alarms)
+        self.queue = AsyncQueue(
+            tasks, self._flusher.flush, self.catalog, config, self.invoker, destinations, outside, alarms
+        )
         self._triggers = TriggerActions(self.catalog, outside, self._refresh)
         self._timetable = Timetable(alarms, outside.now_ms, self._triggers.due_after, self._fire, late_ms=late_ms)
         self.app = FunctionComputeApp(
@@ -83,6 +88,7 @@ class FunctionComputeService:
             InvocationActions(self.catalog, self.invoker, self.queue, outside),
             temp,
             now_ms=outside.now_ms,
+            flush=self._flusher.flush,
             secret=secret,
             region=region,
         )
@@ -97,6 +103,7 @@ class FunctionComputeService:
         """Stop; what was accepted goes on after the next start."""
         await self.queue.close()
         await asyncio.sleep(0)
+        self._flusher.close()
         self._database.close()
 
     def _refresh(self) -> None:

@@ -47,12 +47,12 @@ _TRIGGER = (
 
 
 def open_store(path: Path) -> sqlite3.Connection:
-    """Open the service's file."""
-    return open_database(path, MIGRATIONS)
+    """Open the service's file; its changes are acknowledged after a flush only."""
+    return open_database(path, MIGRATIONS, flushed=False)
 
 
 class FunctionStore:
-    """The records of `records` on the disk. Every method is one durable statement or transaction."""
+    """The records of `records`. Every method is one statement or transaction; a `Flusher` waits for the disk."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._db = database

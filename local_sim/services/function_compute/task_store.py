@@ -41,7 +41,7 @@ class TaskQuery:
 
 
 class TaskStore:
-    """Keeps `TaskRecord`s; every method is one durable statement."""
+    """Keeps `TaskRecord`s; every method is one statement. A `Flusher` waits for the disk."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._db = database

@@ -5,7 +5,7 @@
 
 from local_sim.services.oss.app import create_app
 from local_sim.services.oss.dialect import DIALECT
-from local_sim.services.oss.errors import ApiError, FolderBusy, OssError
+from local_sim.services.oss.errors import ApiError, OssError
 from local_sim.services.oss.store import OssStore
 
-__all__ = ["DIALECT", "ApiError", "FolderBusy", "OssError", "OssStore", "create_app"]
+__all__ = ["DIALECT", "ApiError", "OssError", "OssStore", "create_app"]

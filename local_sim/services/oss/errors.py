@@ -1,13 +1,11 @@
 """What can go wrong in the OSS service.
 
 OssError                 root: catch it for anything this package raises on purpose
-├── ApiError        a documented error, answered to the client as error XML
-└── FolderBusy      another process serves this data folder
+└── ApiError        a documented error, answered to the client as error XML
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import MappingProxyType
 
 
@@ -31,14 +29,6 @@ class ApiError(OssError):
         self.details = {name: str(value) for name, value in details.items()}
         self.headers = headers
         super().__init__(f"{code}: {self.message}")
-
-
-class FolderBusy(OssError):
-    """Another process serves this folder. Attribute: `folder`."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        super().__init__(f"{folder} is served by another process already; stop it or choose another --data folder")
 
 
 # code -> HTTP status, EC, default message. Codes and status: the OSS error pages and the error classes of oss2 2.19.1.

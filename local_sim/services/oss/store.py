@@ -16,12 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from local_sim.services.file_lock import FileLock
 from local_sim.services.oss import index
 from local_sim.services.oss.blobs import BlobFolder, BlobWriter
 from local_sim.services.oss.checksums import combine
 from local_sim.services.oss.committer import Committer
 from local_sim.services.oss.errors import ApiError
-from local_sim.services.oss.folder_lock import FolderLock
 from local_sim.services.oss.listing import Page, page
 from local_sim.services.oss.model import (
     APPENDABLE,
@@ -44,14 +44,14 @@ T = TypeVar("T")
 class OssStore:
     """Everything one OSS keeps below `folder`, which it makes. Safe to use from any thread; also a context manager.
 
-    Raises `FolderBusy` when another process uses the folder and `SchemaTooNew` when a later version wrote it.
+    Raises `StoreInUse` when another process uses the folder and `SchemaTooNew` when a later version wrote it.
     `uploads` has the multipart uploads. Times are passed in, in milliseconds since the epoch.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = FolderLock(self.folder)
+        self._lock = FileLock(self.folder / "lock", self.folder)
         try:
             self._database = self.folder / "index.sqlite3"
             self._local = threading.local()

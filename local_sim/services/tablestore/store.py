@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, TypeVar
 
+from local_sim.services.file_lock import FileLock
 from local_sim.services.sqlite import open_database
 from local_sim.services.tablestore.errors import ObjectNotExist
 from local_sim.services.tablestore.group_commit import GroupCommit
@@ -144,13 +145,20 @@ class WriteSession(Session):
 class TablestoreStore:
     """The Tablestore data in the SQLite file `path`; also a context manager.
 
-    `synchronous` is SQLite's: FULL puts every acknowledged write on the disk before its answer. Raises
-    `StoreTooNewError`.
+    Every acknowledged write is on the disk before its answer. Raises `StoreInUse` when another process uses the file
+    and `SchemaTooNew` when a later version wrote it.
     """
 
     def __init__(self, path: Path | str) -> None:
-        self._writer = open_database(Path(path), [_FIRST_SCHEMA])
-        self._reader = open_database(Path(path), [_FIRST_SCHEMA])
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(path.with_name(f"{path.name}.lock"), path)
+        try:
+            self._writer = open_database(path, [_FIRST_SCHEMA])
+            self._reader = open_database(path, [_FIRST_SCHEMA])
+        except BaseException:
+            self._lock.release()
+            raise
         self._reading = threading.Lock()
         self._read_session = Session(self._reader)
         self._write_session = WriteSession(self._writer)
@@ -187,6 +195,7 @@ class TablestoreStore:
         with self._reading:
             self._reader.close()
             self._writer.close()
+        self._lock.release()
 
     def _publish(self) -> None:
         self._catalog = self._write_session.catalog

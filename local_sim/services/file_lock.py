@@ -1,4 +1,4 @@
-"""One process a folder: an advisory lock that the system drops when the process dies, however it dies."""
+"""One process a store: an advisory lock that the system drops when the process dies, however it dies."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import os
 import sys
 from pathlib import Path
 
-from local_sim.services.oss.errors import FolderBusy
+from local_sim.services.errors import StoreInUse
 
 
-class FolderLock:
-    """Holds `folder`/lock. Raises `FolderBusy` when another process (or store of this one) holds it."""
+class FileLock:
+    """Holds the lock file `path`; `store` is what it guards.
 
-    def __init__(self, folder: Path) -> None:
-        self._descriptor: int | None = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    Raises `StoreInUse` when another process (or store of this one) holds it.
+    """
+
+    def __init__(self, path: Path, store: Path) -> None:
+        self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(self._descriptor)
         except OSError:
             self.release()
-            raise FolderBusy(folder) from None
+            raise StoreInUse(store) from None
 
     @property
     def held(self) -> bool:
@@ -26,7 +29,7 @@ class FolderLock:
         return self._descriptor is not None
 
     def release(self) -> None:
-        """Give the folder back. Safe to call twice."""
+        """Give the store back. Safe to call twice."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
