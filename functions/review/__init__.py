@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from functions.review.keys import Keys
     from functions.review.links import Link, Links
     from functions.review.model import Decision, Review, ReviewId, Seat, State
-    from functions.review.sweep import Swept, sweep
+    from functions.review.sweeping import Swept, sweep
 
 __all__ = [
     "Decided",
@@ -60,8 +60,8 @@ _HOMES = {
     "ReviewId": "model",
     "Seat": "model",
     "State": "model",
-    "Swept": "sweep",
-    "sweep": "sweep",
+    "Swept": "sweeping",
+    "sweep": "sweeping",
 }
 
 

@@ -20,7 +20,8 @@ from functions.review import Decision, Desk, Keys, Review, ReviewId, Seat
 from functions.review.links import EVERYTHING, Link, Links, Scope
 from functions.review.model import Vote
 from functions.review.store import Record
-from local_sim.server import LocalServer
+from local_sim.server import ControlClient
+from local_sim.services.faults import FaultKind
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW_MS = 1_780_000_000_000
@@ -65,23 +66,35 @@ def link(task_id: str = "t-1", scope: frozenset[Scope] = EVERYTHING, **more: Any
 class Town:
     """The shipped project on a local server, with the clients that the tests use."""
 
-    server: LocalServer
+    control: ControlClient
     flows: set[str] = field(default_factory=set)
 
     @property
     def environment(self) -> Mapping[str, str]:
-        return self.server.environment
+        return self.control.state.environment
+
+    @property
+    def endpoint(self) -> str:
+        return self.control.state.endpoint
+
+    def hurt(self, kind: FaultKind, api: str = "ReportTaskSucceeded", times: int | None = None) -> None:
+        """Let reports meet a fault until `heal`."""
+        rule = {"service": "fnf", "api": api, "kind": kind.value, "rate": 1.0, "times": times, "delay_ms": 0}
+        self.control.call("POST", "faults", rule)
+
+    def heal(self) -> None:
+        self.control.call("POST", "faults/clear")
 
     @property
     def client(self) -> Client:
-        return Client(Config(endpoint=self.server.endpoint, access_key_id="local", access_key_secret="local"))
+        return Client(Config(endpoint=self.endpoint, access_key_id="local", access_key_secret="local"))
 
     def begin(self, flow: str = "content_review", text: str = TEXT, **task: Any) -> str:
         """Start an execution and wait until its review is open; returns the task's id."""
         task_id = "t-" + uuid.uuid4().hex[:10]
-        given = {"task_id": task_id, "document": {"inline": text, "name": "合同.md"}, **task}
+        given: Any = {"task_id": task_id, "document": {"inline": text, "name": "合同.md"}} | task
         self.start(flow, task_id, given)
-        self.until(lambda: bool(self.rounds(task_id)))
+        self.until(lambda: bool(self.rounds(task_id) and self.notices(task_id, "review_requested")))
         return task_id
 
     def start(self, flow: str, name: str, given: Any) -> None:

@@ -68,6 +68,7 @@ class Pages:
         self._open, self._payloads = desk, payloads
         self._looks = Allowance(burst=60, per_minute=120)
         self._posts = Allowance(burst=10, per_minute=20)
+        self._tries = Allowance(burst=30, per_minute=30)
 
     def answer(self, request: Request) -> Response:
         """Answer one request, whatever is wrong with it."""
@@ -100,11 +101,10 @@ class Pages:
         found = _PATH.search(request.path)
         if found is None:
             return _gone(404, words, words("gone_title"), words("gone_forged"))
-        desk = self._open()
-        if (seconds := self._wait(request, desk.clock_ms())) > 0:
-            text = words("gone_slow", seconds)
-            return _gone(429, words, words("gone_slow_title"), text, {"Retry-After": str(seconds)})
-        text, part = found.group(1), found.group(2) or ""
+        desk, text, part = self._open(), found.group(1), found.group(2) or ""
+        if (seconds := self._wait(desk, request, text)) > 0:
+            slow = words("gone_slow", seconds)
+            return _gone(429, words, words("gone_slow_title"), slow, {"Retry-After": str(seconds)})
         visit = _Visit(request, text, part, desk.read_link(text), words)
         if request.method in ("GET", "HEAD") and part != "hand":
             return self._text(desk, visit) if part else self._show(desk, visit)
@@ -118,9 +118,17 @@ class Pages:
             {"Allow": "POST" if part == "hand" else "GET, HEAD, POST"},
         )
 
-    def _wait(self, request: Request, now_ms: int) -> int:
+    def _wait(self, desk: Desk, request: Request, text: str) -> int:
+        """Seconds to wait. A link of ours is counted for itself, since many readers may share an address; tries with
+        others are counted for the address they come from."""
+        try:
+            desk.read_link(text)
+        except LinkForged:
+            return self._tries.wait_s(request.source, desk.clock_ms())
+        except LinkExpired:
+            pass
         allowance = self._posts if request.method == "POST" else self._looks
-        return allowance.wait_s(request.source, now_ms)
+        return allowance.wait_s(text, desk.clock_ms())
 
     def _show(self, desk: Desk, visit: _Visit, status: int = 200, typed_in: Typed = Typed()) -> Response:  # noqa: B008
         record = desk.find(visit.link)

@@ -1,0 +1,63 @@
+"""One Chromium for all browser tests of a worker: the system's own, found by name or by STEPKEEPER_CHROMIUM."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+
+
+def chromium() -> str | None:
+    """Path of the system's Chromium."""
+    given = os.environ.get("STEPKEEPER_CHROMIUM")
+    return given or next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    if path is None:
+        why = "no Chromium found (apt-get install chromium, or name one by STEPKEEPER_CHROMIUM)"
+        if os.environ.get("STEPKEEPER_BROWSER") == "required":
+            pytest.fail(f"{why}, and STEPKEEPER_BROWSER=required")
+        pytest.skip(why)
+    with sync_playwright() as playwright:
+        # Root has no sandbox in a container; the pages are our own.
+        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Any]:
+    """Opens a page in a context of its own: `open_page(address, locale="zh-CN", ...)`. Fails on any script error, on a
+    dialog, and on a request to anywhere but loopback."""
+    contexts: list[Any] = []
+    problems: list[str] = []
+
+    def opened(address: str, **options: Any) -> Any:
+        given = {"locale": "en-US", "viewport": {"width": 1280, "height": 900}, **options}
+        context = browser.new_context(**given)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("dialog", lambda dialog: (problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("pageerror", lambda error: problems.append(f"script: {error}"))
+        page.on("request", lambda request: _outside(request.url) and problems.append(f"request: {request.url}"))
+        page.goto(address)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def _outside(url: str) -> bool:
+    return not url.startswith(("http://127.0.0.1:", "data:"))
