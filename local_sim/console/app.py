@@ -91,6 +91,8 @@ def _guarded(console: Console, endpoint: Endpoint) -> Callable[[Request], Awaita
         refused = console.guard.refusal(request)
         if refused is not None:
             return refused
+        # Taken before anything is read: what changes meanwhile makes the page look again.
+        request.state.change = console.source.change()
         try:
             return await endpoint(console, request)
         except NotFound as error:
@@ -132,10 +134,11 @@ async def _static(console: Console, request: Request) -> Response:
 
 
 async def _changes(console: Console, request: Request) -> Response:
-    """Stream a line whenever something shown may have changed; browsers connect again when it ends."""
+    """Stream a line whenever something may have changed since what a page has seen; browsers come again at the end."""
 
     async def lines() -> AsyncIterator[str]:
-        seen = console.source.change()
+        given = first(request.query_params, "seen")
+        seen = int(given) if given.isdecimal() and len(given) < 20 else console.source.change()
         end = time.monotonic() + _STREAM_SECONDS
         yield "retry: 2000\n\n"
         while time.monotonic() < end and not await request.is_disconnected():

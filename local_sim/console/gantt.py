@@ -29,7 +29,7 @@ def draw_timeline(visits: Sequence[Visit], now_ms: int) -> str:
     height = _TOP + _ROW * len(shown) + 8
     box = f"0 0 {_WIDTH:.0f} {height:.0f}"
     parts = [
-        f'<svg class="timeline" xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" aria-label="timeline">'
+        f'<svg class="timeline" xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="group" aria-label="timeline">'
     ]
     parts += _axis(end - start, scale, height)
     for row, visit in enumerate(shown):

@@ -46,6 +46,7 @@ class Pages:
                 here=request.url.path,
                 source=self._source,
                 form_token=self._guard.form_token,
+                change=request.state.change,
                 **values,
             )
         )

@@ -55,7 +55,8 @@
   };
   if (document.querySelector("main[data-live]")) {
     let timer = 0;
-    new EventSource("/console/changes").onmessage = () => { clearTimeout(timer); timer = setTimeout(refresh, 150); };
+    const seen = document.querySelector("main").dataset.live;
+    new EventSource(`/console/changes?seen=${seen}`).onmessage = () => { clearTimeout(timer); timer = setTimeout(refresh, 150); };
     document.addEventListener("visibilitychange", refresh);
   }
 })();
