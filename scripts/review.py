@@ -32,10 +32,11 @@ from functions.review import (
 )
 from functions.review.messages import link_of, look_only
 from functions.review.model import Delivery
+from functions.review.web.diff import printable
 from scripts.cloud import command_app, reported, say, show_json, show_table
 
 if TYPE_CHECKING:
-    from functions.review.store import Record
+    from functions.review.store import Noted, Record
 
 __all__ = ["app"]
 
@@ -83,7 +84,6 @@ def list_reviews(
 def show(task: Task, number: Round = 0, as_json: Json = False) -> None:
     """Show a review with its draft, its trail and its views."""
     from functions.payloads import Payloads
-    from functions.review.web.diff import printable
     from functions.review.web.view import draft_text
 
     desk = Desk.open()
@@ -96,9 +96,11 @@ def show(task: Task, number: Round = 0, as_json: Json = False) -> None:
     say(printable(f"{review.title or review.name}   {task}, round {review.round}: {review.state.value}"))
     if review.decided is not None:
         vote = review.decided
-        say(f"{vote.decision.value} by {vote.by}, {_time(vote.at_ms)}; report {review.report.delivery.value}")
+        say(
+            f"{vote.decision.value} by {printable(vote.by)}, {_time(vote.at_ms)}; report {review.report.delivery.value}"
+        )
         say(f"  {printable(vote.comment)}" if vote.comment else "  no comment")
-    show_table(("when", "what", "who", ""), [(_time(one.at_ms), one.kind, one.by, one.text) for one in trail])
+    show_table(("when", "what", "who", ""), [_noted(one) for one in trail])
     say("")
     say(printable(draft_text(Payloads.open(), review)))
 
@@ -202,7 +204,7 @@ def _decide(task: str, decision: Decision, comment: str, by: str, seat: int, num
 
 def _refused(error: StepkeeperError) -> NoReturn:
     when = f", {_time(error.at_ms)}" if isinstance(error, ReviewConflict) else ""
-    typer.echo(f"review: refused: {error.message}{when}", err=True)
+    typer.echo(printable(f"review: refused: {error.message}{when}"), err=True)
     raise typer.Exit(1)
 
 
@@ -236,7 +238,7 @@ def _open(review: Review) -> bool:
 
 
 def _row(review: Review) -> tuple[object, ...]:
-    names = ", ".join(seat.name or f"seat {seat.number}" for seat in review.seats)
+    names = printable(", ".join(seat.name or f"seat {seat.number}" for seat in review.seats))
     votes = f"{len(review.votes)}/{review.approvals}"
     return (
         review.task_id,
@@ -245,8 +247,12 @@ def _row(review: Review) -> tuple[object, ...]:
         names,
         votes,
         _time(review.expires_ms),
-        review.title or review.name,
+        printable(review.title or review.name),
     )
+
+
+def _noted(one: Noted) -> tuple[str, ...]:
+    return _time(one.at_ms), one.kind, printable(one.by), printable(one.text)
 
 
 def _as_json(review: Review) -> dict[str, Any]:

@@ -268,3 +268,8 @@ def test_no_markup_runs_in_a_real_browser(town: Town, open_page: Any) -> None:
     assert "</q><script>alert('c')</script>" in again.locator(".trail").inner_text()
     assert again.locator("script, img, svg, iframe").count() == 0
     town.stopped(task)
+
+
+def test_axe_would_find_something_if_there_were_something(open_page: Any) -> None:
+    page = open_page("data:text/html,<html><body><img src='data:,'><p style='color:%23bbb'>pale</p></body></html>")
+    assert {finding.split(":")[0] for finding in serious(page)} >= {"image-alt", "html-has-lang", "color-contrast"}
