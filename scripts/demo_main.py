@@ -87,7 +87,11 @@ def _resume(options: argparse.Namespace) -> dict[str, Any]:
         return _run(["--resume", task_id], options)
     _check(options.document)
     flow_input = _upload(options.document, task_id, options)
-    return _run(["--resume", task_id, "--decide", f"NeedInput={flow_input}"], options)
+    result = _run(["--resume", task_id, "--decide", f"NeedInput={flow_input}"], options)
+    if any(text.startswith("NeedInput=") for text in result["unused"]):
+        waits = ", ".join(waiting["state"] for waiting in result["waiting"]) or "nothing"
+        _say(f"{options.document} was not used: {waits} waits, not NeedInput. Start a new run to have it reviewed")
+    return result
 
 
 def _last_task(options: argparse.Namespace) -> str:

@@ -74,6 +74,7 @@ def run(
         list[str] | None,
         typer.Option("--decide", metavar="VALUE|STATE=VALUE", help="Answer a callback; may be given several times."),
     ] = None,
+    note: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="The note of the --decide words.")] = None,
     virtual_time: Annotated[bool, typer.Option("--virtual-time", help="Waits and backoffs cost no time.")] = False,
     workers: Annotated[
         str, typer.Option("--workers", metavar="in-process|process", help="Where handlers run.")
@@ -94,7 +95,10 @@ def run(
         typer.Option("--resume", metavar="[EXECUTION]", help="Go on with an execution (default: the last unfinished)."),
     ] = None,
 ) -> int:
-    """Run a flow, or go on with one that was broken off."""
+    """Run a flow, or go on with one that was broken off, for example: local-sim run order_saga --input order.json
+
+    Exits 0 when it succeeded, 1 when it failed, 2 on bad input, 3 when it waits for an answer, 130 on Ctrl-C.
+    """
     from .run import RunOptions, run_command
 
     return run_command(
@@ -104,6 +108,7 @@ def run(
             data=data,
             project=project,
             decide=tuple(decide or ()),
+            note=note,
             virtual_time=virtual_time,
             workers=workers,
             json_output=json_output,
@@ -122,11 +127,16 @@ def history(
     data: DataOption = None,
     project: ProjectOption = None,
     output_format: Annotated[str, typer.Option("--format", metavar="text|json", help="How to print it.")] = "text",
+    json_output: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
 ) -> int:
-    """Print the history of an execution."""
-    from .history import history_command
+    """Print the events of an execution with times and durations, for example: local-sim history --format json
 
-    return history_command(execution, data, project, output_format)
+    Exits 2 when there is no such execution.
+    """
+    from .history import history_command
+    from .places import choose_format
+
+    return history_command(execution, data, project, choose_format(output_format, as_json=json_output))
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

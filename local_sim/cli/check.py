@@ -34,9 +34,10 @@ def check(
         Path | None, typer.Option("--project", metavar="DIR", help="Project folder (default: found upwards).")
     ] = None,
 ) -> int:
-    """Find what is wrong with flows before the cloud does. Exits 0 clean, 1 with findings, 2 when a flow is unreadable.
+    """Find what is wrong with flows before the cloud does, for example: local-sim check --strict flows/
 
-    Notes alone (places that lean on undocumented behaviour) exit 0; with --strict they are errors.
+    Exits 0 clean, 1 with findings (text that is no YAML is one), 2 when a file is not there or cannot be opened. Notes
+    alone (places that lean on undocumented behaviour) exit 0; with --strict they are errors.
     """
     from local_sim.definition import UnreadableFlowError, check_flow, read_file, render_json, render_sarif, render_text
 
@@ -59,8 +60,8 @@ def check(
             unreadable = True
             continue
         reports.append(check_flow(text, str(path), functions=functions, strict=strict, express=express))
-    sys.stdout.write(renderers[output_format](reports))
-    unreadable = unreadable or any(finding.code == "SK001" for report in reports for finding in report.findings)
+    if reports or output_format != "text":
+        sys.stdout.write(renderers[output_format](reports))
     return UNREADABLE if unreadable else CLEAN if all(report.ok for report in reports) else FOUND
 
 

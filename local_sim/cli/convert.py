@@ -24,16 +24,19 @@ def convert(
     ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print the remarks as JSON on standard output.")] = False,
 ) -> int:
-    """Rewrite a flow of the older dialect in the newer language; remarks go to stderr.
+    """Rewrite a flow of the older dialect in the newer language, for example: local-sim convert old.yaml -o new.yaml
 
-    Exits 0 when it behaves alike, 1 when parts have no equivalent (a Fail or a stand-in is there), 2 on bad input.
+    Remarks go to stderr. Exits 0 when it behaves alike, 1 when parts have no equivalent (a Fail or a stand-in is
+    there), 2 on bad input.
     """
     from local_sim.definition import read_file
     from local_sim.definition.legacy.convert import convert as rewrite
 
+    from .places import write_output
+
     converted = rewrite(read_file(old), str(old))
     if output is not None:
-        output.write_text(converted.text, encoding="utf-8")
+        write_output(output, converted.text)
     if json_output:
         remarks = [
             {"weight": one.weight.value, "line": one.line, "step": one.step, "message": one.message}

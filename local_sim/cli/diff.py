@@ -15,7 +15,7 @@ from local_sim.masks import mask
 if TYPE_CHECKING:
     from local_sim.engine import HistoryEvent
 
-SAME, DIFFERENT, BAD_FORMAT = 0, 1, 2
+SAME, DIFFERENT = 0, 1
 _COMMON_SHOWN = 3
 
 
@@ -34,17 +34,17 @@ def diff(
         Path | None, typer.Option("--project", metavar="DIR", help="Project folder (default: found upwards).")
     ] = None,
     output_format: Annotated[str, typer.Option("--format", metavar="text|json", help="How to print it.")] = "text",
+    json_output: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
 ) -> int:
-    """Show where two executions part: the first event whose data differs, and the first that goes another way.
+    """Show where two executions part, for example: local-sim diff yesterday today
 
+    That is the first event whose data differs, and the first that goes another way.
     Times, event ids, request ids, callback tokens and the executions' names do not count. Exits 0 when they are alike,
-    1 when they part.
+    1 when they part, 2 when there is no such execution.
     """
-    from .places import choose_data, choose_project
+    from .places import choose_data, choose_format, choose_project
 
-    if output_format not in ("text", "json"):
-        sys.stderr.write(f"local-sim: --format is text or json, not {output_format!r}\n")
-        return BAD_FORMAT
+    output_format = choose_format(output_format, as_json=json_output)
     folder = choose_data(data, choose_project(project))
     sides = [(name, *_history(name, folder)) for name in (one, other)]
     comparison = compare(*sides)

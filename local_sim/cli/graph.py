@@ -24,15 +24,18 @@ def graph(
         Path | None, typer.Option("--project", metavar="DIR", help="Project folder (default: found upwards).")
     ] = None,
 ) -> int:
-    """Draw a flow as SVG: states, transitions, caught errors (dashed), branches and Maps as boxes."""
+    """Draw a flow as SVG, for example: local-sim graph flows/order_saga.yaml -o order_saga.svg
+
+    States, transitions, caught errors (dashed), branches and Maps as boxes. Exits 2 for a flow that is not valid.
+    """
     from local_sim.graph import draw_flow
     from local_sim.runner.api import find_flow
 
-    from .places import choose_project
+    from .places import choose_project, write_output
 
     picture = draw_flow(find_flow(choose_project(project, flow), flow).flow)
     if output is None or str(output) == "-":
         sys.stdout.write(picture)
         return 0
-    output.write_text(picture, encoding="utf-8")
+    write_output(output, picture)
     return 0

@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterator
 
 from local_sim.engine import Status
-from local_sim.runner import RunResult
+from local_sim.runner import Decision, RunResult
+
+from .causes import error_text
 
 FAILED = 1
 WAITING = 3
@@ -32,8 +34,22 @@ def as_json(result: RunResult) -> str:
         "path": list(result.path),
         "calls": dict(result.calls),
         "waiting": waiting,
+        "unused": [_decision_text(decision) for decision in result.unused],
     }
     return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def unused_lines(result: RunResult) -> Iterator[str]:
+    """Yield a line for each decision that no state asked for."""
+    for decision in result.unused:
+        waits = ", ".join(sorted({waiting.state for waiting in result.waiting}))
+        rest = f"; {waits} waits" if waits else ""
+        yield f"not used: --decide {_decision_text(decision)[:120]} (nothing asked for it{rest})"
+
+
+def _decision_text(decision: Decision) -> str:
+    value = decision.value if isinstance(decision.value, str) else json.dumps(decision.value, ensure_ascii=False)
+    return f"{decision.state}={value}" if decision.state else value
 
 
 def summary(result: RunResult, resume: str) -> Iterator[str]:
@@ -46,6 +62,7 @@ def summary(result: RunResult, resume: str) -> Iterator[str]:
         return
     yield f"{result.execution}: {result.status.value}"
     if result.error:
-        yield f"  {result.error}: {result.cause}"
+        yield f"  {result.error}: {error_text(result.cause)}"
+        yield f"  all of it: local-sim history {result.execution} --format json"
     elif result.output is not None:
         yield f"  {json.dumps(result.output, ensure_ascii=False)}"

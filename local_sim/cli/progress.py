@@ -13,11 +13,13 @@ from local_sim.engine import HistoryEvent
 from local_sim.runner import Decision, Observer, Waiting
 from local_sim.runner.form import split_answer
 
+from .causes import error_text
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status as Spinner
 
-_STYLES = {"✓": "green", "✗": "red", "↻": "yellow", "⏸": "cyan", "→": "dim"}
+_STYLES = {"✓": "green", "✗": "red", "↻": "yellow", "⏸": "cyan", "→": "dim", "!": "yellow"}
 
 
 class Screen:
@@ -174,14 +176,3 @@ class Progress(Observer):
                     )
         except EOFError:
             return None
-
-
-def error_text(cause: object) -> str:
-    """Return the message of an error's cause: Function Compute's errorMessage when it is that, else its first line."""
-    text = str(cause or "")
-    try:
-        body = json.loads(text)
-    except ValueError:
-        body = None
-    message = body.get("errorMessage") if isinstance(body, dict) else None
-    return str(message or text).strip().splitlines()[0][:300] if (message or text).strip() else ""

@@ -20,7 +20,7 @@ from local_sim.runner.api import FlowSource, find_flow
 from local_sim.runner.form import callbacks
 
 from . import INTERRUPTED
-from .outcome import as_json, exit_status, summary
+from .outcome import as_json, exit_status, summary, unused_lines
 from .places import choose_data, choose_project
 from .progress import Progress, Screen
 from .values import read_decision, read_input
@@ -42,6 +42,7 @@ class RunOptions:
     data: Path | None = None
     project: Path | None = None
     decide: tuple[str, ...] = ()
+    note: str | None = None
     virtual_time: bool = False
     workers: str = "in-process"
     json_output: bool = False
@@ -58,6 +59,10 @@ def run_command(options: RunOptions) -> int:
         raise BadOption(f"--workers is in-process or process, not {options.workers!r}")
     if options.result is not None and not os.access(options.result.resolve().parent, os.W_OK):
         raise BadOption(f"--result: {options.result.resolve().parent} is no folder that can be written to")
+    if options.note is not None and not options.decide:
+        raise BadOption("--note goes with a decision; give --decide too")
+    if options.resume is not None and options.flow:
+        raise BadOption(f"--resume goes on with what was started; {options.flow} cannot be given beside it")
     project = choose_project(options.project, options.flow)
     data = choose_data(options.data, project)
     screen = Screen(sys.stderr if options.json_output else sys.stdout)
@@ -69,6 +74,8 @@ def run_command(options: RunOptions) -> int:
     except KeyboardInterrupt:
         _say_how_to_go_on(screen, options, data, progress.execution)
         return INTERRUPTED
+    for line in unused_lines(result):
+        screen.print(line, "!")
     if options.result is not None:
         options.result.write_text(as_json(result), encoding="utf-8")
     if options.json_output:
@@ -82,7 +89,7 @@ def run_command(options: RunOptions) -> int:
 
 def _run(options: RunOptions, project: Project, data: Path, source: FlowSource, progress: Progress) -> RunResult:
     states = frozenset(callbacks(source.flow))
-    decisions = [read_decision(text, states) for text in options.decide]
+    decisions = [read_decision(text, states, options.note) for text in options.decide]
     ask: Callable[[Waiting], Decision | None] | None = progress.ask if sys.stdin.isatty() else None
     workers = cast("Literal['in-process', 'process']", options.workers)
     if options.resume is not None:

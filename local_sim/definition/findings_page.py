@@ -22,7 +22,7 @@ Each finding has a code that never changes its meaning, a severity, the place as
 - **note**: it leans on a point that CloudFlow's documentation leaves open (docs/assumptions.md). `--strict` makes it an
   error.
 
-Exit status: 0 nothing but notes, 1 errors or warnings, 2 a flow that cannot be read.
+Exit status: 0 nothing but notes, 1 errors or warnings, 2 a file that is not there or cannot be opened.
 
 Examples that start with `- ` are states of a flow.
 """

@@ -68,7 +68,8 @@ class UnknownFunction(ProjectError):
     def __init__(self, name: str, known: Sequence[str], template: str) -> None:
         self.name = name
         self.known = tuple(known)
-        super().__init__(f"unknown function {name!r}: {template} has {listing(name, known)}")
+        there = f"{template} has {listing(name, known)}" if known else f"no {template} with functions was found"
+        super().__init__(f"unknown function {name!r}: {there}")
 
 
 class InvalidArn(ProjectError):

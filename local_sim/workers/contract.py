@@ -116,7 +116,11 @@ def _import(name: str, code: str, shown: str) -> ModuleType:
         raise NotLoadable(shown, f"syntax error at {error.filename}:{error.lineno}: {error.msg}") from None
     except SystemExit as error:
         raise NotLoadable(shown, f"it ends the process while it is being imported (exit {error.code})") from None
-    except Exception as error:
+    except KeyboardInterrupt as error:
+        if not _raised_by_code(error):
+            raise  # somebody pressed Ctrl-C
+        raise NotLoadable(shown, _import_reason(error)) from None
+    except BaseException as error:
         raise NotLoadable(shown, _import_reason(error)) from error
     origin = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), "")
     if not Path(origin).resolve().is_relative_to(Path(code).resolve()):
@@ -124,7 +128,13 @@ def _import(name: str, code: str, shown: str) -> ModuleType:
     return module
 
 
-def _import_reason(error: Exception) -> str:
+def _raised_by_code(error: KeyboardInterrupt) -> bool:
+    """Tell a `raise KeyboardInterrupt` from a signal's: a signal strikes at any line."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    return (last.line or "").lstrip().startswith("raise")
+
+
+def _import_reason(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "importlib" not in frame.filename and frame.filename != __file__]
     where = f" (at {own[-1].filename}:{own[-1].lineno})" if own else ""
