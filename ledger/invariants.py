@@ -102,9 +102,14 @@ INVARIANTS = (
 """All rules, for `local-sim explore`."""
 
 
-def _history(run: FinishedRun) -> TaskHistory:
-    task_id = run.input.get("task_id") if isinstance(run.input, dict) else None
-    if not isinstance(task_id, str) or not task_id:
-        return TaskHistory("", (), ())
-    return Ledger.open().history(task_id)
+_read: tuple[FinishedRun, TaskHistory] | None = None
 
+
+def _history(run: FinishedRun) -> TaskHistory:
+    """Return what the ledger has of the run's task; it is read once for all rules, as nothing changes any more."""
+    global _read
+    if _read is None or _read[0] is not run:
+        task_id = run.input.get("task_id") if isinstance(run.input, dict) else None
+        known = isinstance(task_id, str) and bool(task_id)
+        _read = run, Ledger.open().history(str(task_id)) if known else TaskHistory("", (), ())
+    return _read[1]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from local_sim.actions import Actions, Call, Outcome
 from local_sim.clock import Clock
 from local_sim.definition.model import Flow
-from local_sim.engine import Command, InvokeTask, Started, StartTimer, Status
+from local_sim.engine import Command, InvokeTask, Started, StartTimer
 from local_sim.journal import Journal
 from local_sim.project import Project
 from local_sim.runner import Decision, Observer, RunResult, Waiting
@@ -75,12 +74,26 @@ class FiberJobs(Jobs[Any]):
         return what, outcome
 
 
+class FiberActions(Actions):
+    """Says which state a request of the flow itself belongs to."""
+
+    def __init__(self, project: Project, hub: Hub, functions: Functions) -> None:
+        super().__init__(project, functions)
+        self._hub, self._tasks = hub, functions.tasks
+
+    def run(self, call: Call) -> Outcome:
+        """Carry out a call and wait for its end."""
+        if self._hub.current is not None:
+            self._hub.current.task = self._tasks.get(call.request_id)
+        return super().run(call)
+
+
 class FiberDispatcher(Dispatcher):
     """Says which state a call belongs to, and makes a boundary of each Wait."""
 
     def __init__(self, project: Project, hub: Hub, functions: Functions, observer: Observer) -> None:
         children = Children(lambda name: _by_name(project, name), observer)
-        super().__init__(Actions(project, functions), children, observer)
+        super().__init__(FiberActions(project, hub, functions), children, observer)
         self._functions = functions
         self._jobs: FiberJobs = FiberJobs(hub, functions)
 
@@ -253,6 +266,3 @@ def _by_name(project: Project, name: str) -> tuple[Flow, str, str] | None:
         return None
     found = read_flow(path)
     return found.flow, found.file, found.text
-
-
-__all__ = ["Answer", "People", "Status", "drive", "flow_of", "replace"]

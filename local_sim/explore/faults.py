@@ -23,7 +23,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "throttled": "it is refused as one too many",
     "slow_lease": "the process stands still past the lease, and the task is delivered again",
     "slow_timeout": "the process stands still past the state's Timeout, then goes on",
-    "twice": "the task is delivered to two workers at once",
+    "twice": "the task is delivered to two workers at once",  # and twice:2, twice:3: other interleavings
     "object_missing": "the object it asks for is gone",
     "object_changed": "the object it asks for has other bytes",
     "callback_twice": "the report comes twice",
@@ -33,7 +33,24 @@ DESCRIPTIONS: Mapping[str, str] = {
     ERROR: "the function raises an error it declares",
 }
 
+TWICE = ("twice", "twice:2", "twice:3")
+"""Two workers at once, in three interleavings."""
+
 _REQUEST = ("crash_before", "crash_after", "reply_lost", "error_after", "throttled", "slow_lease")
+
+
+def description(fault: str) -> str:
+    """Return what a fault does, in a few words."""
+    if fault.startswith(ERROR):
+        return f"the function raises {fault.removeprefix(ERROR)}"
+    return DESCRIPTIONS.get(fault.partition(":")[0], fault)
+
+
+def place(fault: str) -> tuple[int, str]:
+    """Return where a fault stands in lists: in the order of the descriptions, declared errors last."""
+    names = list(DESCRIPTIONS)
+    base = ERROR if fault.startswith(ERROR) else fault.partition(":")[0]
+    return (names.index(base) if base in names else len(names), fault)
 
 
 class Catalogue:
@@ -49,16 +66,18 @@ class Catalogue:
         return [fault for fault in self._all(boundary) if not self._chosen or self._wanted(fault)]
 
     def _wanted(self, fault: str) -> bool:
-        return fault in self._chosen or (fault.startswith(ERROR) and "error" in self._chosen)
+        return fault in self._chosen or fault.partition(":")[0] in self._chosen
 
     def _all(self, boundary: Boundary) -> list[str]:
         slow = ["slow_timeout"] if boundary.due_ms is not None else []
+        if boundary.kind is BoundaryKind.REQUEST and not boundary.function:
+            return ["reply_lost", "error_after", "throttled", *slow]  # sent by the flow itself, which does not crash
         if boundary.kind is BoundaryKind.REQUEST:
             objects = ["object_missing", "object_changed"] if boundary.reads else []
             return [*_REQUEST, *slow, *objects]
         if boundary.kind is BoundaryKind.START:
             declared = [ERROR + name for name in self._errors.get(boundary.function, ())]
-            return ["crash_before", "throttled", *slow, "twice", *declared]
+            return ["crash_before", "throttled", *slow, *TWICE, *declared]
         if boundary.kind is BoundaryKind.END:
             return ["crash_after", "reply_lost", *slow]
         version = ["version"] if self._versions else []
@@ -72,7 +91,7 @@ def read_faults(text: str) -> tuple[str, ...]:
     """Return the names of `--faults a,b`. Raises BadPlan for one that does not exist."""
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
-        if name not in DESCRIPTIONS and name != "error" and not name.startswith(ERROR):
+        if name not in DESCRIPTIONS and name not in TWICE and name != "error" and not name.startswith(ERROR):
             known = ", ".join([*(one for one in DESCRIPTIONS if one != ERROR), "error"])
             raise BadPlan("--faults", f"there is no fault {name!r}; there are {known}")
     return names

@@ -30,6 +30,10 @@ class WorldClock(VirtualClock):
         super().__init__(start_ms)
         self._now_us = start_ms * 1000
 
+    def reset(self, start_ms: int) -> None:
+        """Begin anew."""
+        self._now_us = start_ms * 1000
+
     @property
     def now_us(self) -> int:
         """Microseconds since the epoch."""
@@ -68,7 +72,10 @@ class Instance:
 
 
 class Fiber:
-    """One line of execution. It goes on at `wake_us`; while `waits()` holds, only at `deadline_us`, if ever."""
+    """One line of execution. It goes on at `wake_us`; while `waits()` holds, only at `deadline_us`, if ever.
+
+    `task` is the state that a request of the flow itself belongs to, `logs` where prints go.
+    """
 
     def __init__(self, number: int, instance: Instance, work: Callable[[], object], parent: Any) -> None:
         self.number = number
@@ -77,6 +84,7 @@ class Fiber:
         self.waits: Callable[[], bool] | None = None
         self.deadline_us: int | None = None
         self.done = False
+        self.task: Any = None
         self.logs: Any = None
         self.loop: Any = None
         self.greenlet = greenlet.greenlet(work, parent)
@@ -102,6 +110,7 @@ class Hub:
 
     def __init__(self, clock: WorldClock, seed: str) -> None:
         self.clock = clock
+        self.seed = seed
         self.random = random.Random(seed)  # noqa: S311 - reproducible on purpose
         self.current: Fiber | None = None
         self.fibers: list[Fiber] = []
@@ -110,6 +119,14 @@ class Hub:
         self._main = greenlet.getcurrent()
         self._switches = 0
         self._dropped: list[Fiber] = []
+
+    def reset(self, start_ms: int, seed: str) -> None:
+        """Begin anew: no fibers, the time and the chance of the beginning. For the main line only."""
+        self._dropped += self.fibers
+        self.fibers = []
+        self.clock.reset(start_ms)
+        self.random.seed(seed)
+        self._switches = 0
 
     def spawn(self, instance: Instance, work: Callable[[], object]) -> Fiber:
         """Add a fiber; it starts when its turn comes. What `work` raises is lost: catch it inside."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .faults import Catalogue
+from .files import read_tree, write_tree
 from .functions import numbered
 from .model import Boundary, Placed
 
@@ -53,6 +54,16 @@ class Explorer:
     counted: int = 0
     tried: int = 0
     known: int = 0
+
+    def reset(self) -> None:
+        """Begin anew, as if no boundary had been passed."""
+        self.passed.clear()
+        self.taken.clear()
+        self.counted = self.tried = self.known = 0
+
+    def brief(self) -> bool:
+        """Say whether this run can meet no more faults."""
+        return self.copied and len(self.taken) >= self.depth
 
     @property
     def copied(self) -> bool:
@@ -114,37 +125,6 @@ def freeze() -> None:
     gc.collect()
     gc.freeze()
     gc.disable()
-
-
-def read_tree(folder: Path) -> dict[str, bytes | None]:
-    """Return the files below a folder with their bytes, and its folders with None."""
-    found: dict[str, bytes | None] = {}
-    waiting = [str(folder)]
-    while waiting:
-        with os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    found[entry.path] = None
-                    waiting.append(entry.path)
-                else:
-                    with open(entry.path, "rb") as file:
-                        found[entry.path] = file.read()
-    return found
-
-
-def write_tree(folder: Path, tree: Mapping[str, bytes | None]) -> None:
-    """Make a folder hold exactly `tree`."""
-    now = read_tree(folder)
-    for path in sorted(now.keys() - tree.keys(), reverse=True):
-        (os.rmdir if now[path] is None else os.unlink)(path)
-    for path in sorted(tree.keys()):
-        data = tree[path]
-        if path in now and now[path] == data:
-            continue
-        if data is None:
-            os.makedirs(path, exist_ok=True)
-        else:
-            Path(path).write_bytes(data)
 
 
 def writer(descriptor: int) -> Callable[[Mapping[str, Any]], None]:

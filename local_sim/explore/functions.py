@@ -57,21 +57,26 @@ class _Invocation:
 
 
 class Functions:
-    """A Worker over fibers. `variables` are those that differ from the project's own, while a newer version is out."""
+    """A Worker over fibers. `brief` says that boundaries need no labels any more: no fault can come."""
 
     concurrent = True
 
     def __init__(self, hub: Hub, environment: WorkerEnvironment, choose: Choose) -> None:
         self.hub = hub
         self.choose = choose
+        self.brief: Callable[[], bool] = lambda: False
+        self._environment = environment
+        self._world = Instance(0, "")
+        self._ids = itertools.count(1)  # never given twice: locks and caches are kept by it
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew: no instances, nothing under way."""
         self.tasks: dict[str, Task] = {}
         self.under_way = 0
         self.logs: list[str] = []
-        self._environment = environment
         self._new: Mapping[str, str] = {}
         self._idle: dict[str, list[Instance]] = {}
-        self._ids = itertools.count(1)
-        self._world = Instance(0, "")
         self._variables: dict[str, dict[str, str]] = {}
 
     def prepare(self, function: Function) -> None:
@@ -112,7 +117,8 @@ class Functions:
         if fault == "slow_timeout":
             self.sleep_past(delivery.task)
         self.deliver(delivery)
-        if fault == "twice":
+        if fault is not None and fault.startswith("twice"):
+            self.hub.random.seed(f"{self.hub.seed} {fault}")
             self.deliver(delivery)
         self.hub.wait(lambda: delivery.result is None, None)
         assert delivery.result is not None

@@ -7,13 +7,14 @@ from local_sim.services.asgi import Reply
 from local_sim.services.oss.model import Attributes, ObjectInfo
 
 from .fibers import Hub, Instance
-from .functions import Delivery, Functions
+from .functions import Delivery, Functions, Task
 from .labels import Sources, label
-from .model import Boundary, BoundaryKind
+from .model import Boundary, BoundaryKind, Overwrite
 from .wire import ConnectionLost, Request, Response
 from .world import OSS, TABLESTORE, World
 
 _LATENCY_US = 1000
+_PUTS = frozenset({"PutObject", "CopyObject", "CompleteMultipartUpload"})
 _READS = frozenset({"GetObject", "HeadObject", "GetObjectMeta"})
 _OUTSIDE_ERROR = Response(500, (("content-type", "application/json"),), b'{"error": "internal", "message": "injected"}')
 _OUTSIDE_BUSY = Response(429, (("content-type", "application/json"),), b'{"error": "busy", "message": "injected"}')
@@ -31,33 +32,51 @@ class Gate:
         """Answer a request; those of services, hooks and invariants pass as they are."""
         service = self._world.service(request.host, request.port)
         fiber = self._hub.current
-        delivery = None if fiber is None else fiber.instance.call
-        if self._inside or fiber is None or not isinstance(delivery, Delivery):
+        if self._inside or fiber is None:
             return self._world.answer(service, request)
+        delivery = fiber.instance.call
+        if not isinstance(delivery, Delivery):
+            return self._of_flow(service, request, fiber.task)
         self._hub.give_way()
         self._hub.clock.pass_until(self._hub.clock.now_us + _LATENCY_US)
-        boundary = self._boundary(service, request, delivery)
+        boundary = self._boundary(service, request, delivery.task, delivery.function.name)
         fault = self._functions.choose(boundary)
         return self._meet(fault, service, request, boundary, fiber.instance, delivery)
 
-    def _boundary(self, service: str, request: Request, delivery: Delivery) -> Boundary:
-        operation, key = label(service, request)
-        stack = self._sources.stack()
-        task = delivery.task
+    def _of_flow(self, service: str, request: Request, task: Task | None) -> Response:
+        """A request that the flow itself sends (HTTP:Request), or one of a hook."""
+        if task is None:
+            return self._world.answer(service, request)
+        boundary = self._boundary(service, request, task, "")
+        fault = self._functions.choose(boundary)
+        if fault == "throttled":
+            return _busy(service)
+        if fault == "slow_timeout":
+            self._functions.sleep_past(task)
+        response = self._send(service, request, boundary)
+        if fault == "reply_lost":
+            raise ConnectionLost(sent=True)
+        return _error(service, request) if fault == "error_after" else response
+
+    def _boundary(self, service: str, request: Request, task: Task, function: str) -> Boundary:
+        """Describe a request. Where no more faults can come, only what the judgement needs is found out."""
+        outside = service not in (TABLESTORE, OSS)
+        brief = self._functions.brief()
+        operation, key = ("", "") if brief and service == TABLESTORE else label(service, request)
+        line = "" if brief and service == TABLESTORE else self._sources.line(self._sources.stack())
         return Boundary(
             0,
             BoundaryKind.REQUEST,
             task.state,
             task.attempt,
-            delivery.function.name,
+            function,
             service,
             operation,
             key,
-            self._sources.line(stack),
-            stack,
+            line,
             operation in _READS and self._object(key) is not None,
             task.due_ms,
-            service not in (TABLESTORE, OSS),
+            outside,
         )
 
     def _meet(
@@ -93,11 +112,22 @@ class Gate:
     def _send(self, service: str, request: Request, boundary: Boundary) -> Response:
         self._inside = True
         try:
-            response = self._world.answer(service, request)
+            response = self._answer(service, request, boundary)
         finally:
             self._inside = False
         if boundary.outside:
             self._world.record(service, request, response, boundary.line)
+        return response
+
+    def _answer(self, service: str, request: Request, boundary: Boundary) -> Response:
+        """Have the service answer, and see whether an object got other bytes."""
+        if service != OSS or boundary.operation not in _PUTS:
+            return self._world.answer(service, request)
+        before = self._object(boundary.key)
+        response = self._world.answer(service, request)
+        after = self._object(boundary.key)
+        if before is not None and after is not None and (before.size, before.crc64) != (after.size, after.crc64):
+            self._world.overwrites.append(Overwrite(boundary.key, boundary.line))
         return response
 
     def _crash(self, instance: Instance) -> None:

@@ -27,8 +27,8 @@ class Boundary:
 
     `number` counts the boundaries of the run from 0. `state` is the state at work, `attempt` its try from 0,
     `function` what it invokes. A request has `service`, `operation` (`PutRow`, `GetObject`, `POST /payments`) and `key`
-    (the row, the object), and `line`: the line of the handler that sent it, `stack` all lines of the project on the
-    way. `reads` is true when it asks for an object that is there. `due_ms` is when the state's Timeout ends it.
+    (the row, the object), and `line`: the line of the handler that sent it. `reads` is true when it asks for an object
+    that is there, `outside` when it goes to an outside service. `due_ms` is when the state's Timeout ends it.
     """
 
     number: int
@@ -40,7 +40,6 @@ class Boundary:
     operation: str = ""
     key: str = ""
     line: str = ""
-    stack: tuple[str, ...] = ()
     reads: bool = False
     due_ms: int | None = None
     outside: bool = False
@@ -111,6 +110,14 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
+class Overwrite:
+    """An object that a handler put in the place of one with other bytes. `line` is the line that did it."""
+
+    key: str
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ExploreSettings:
     """`[tool.local-sim.explore]` and `[tool.local-sim] invariants` of pyproject.toml.
 
@@ -175,7 +182,8 @@ class Run:
     """One finished run, as an invariant sees it and as a report keeps it.
 
     `end` is the last state of the flow, `asked` the states in which a person was asked that the fault-free run does not
-    visit (or visits less often). `effects` are in order of taking effect. `requests` is every boundary passed.
+    visit (or visits less often). `effects` are in order of taking effect, `overwrites` the objects in OSS that got
+    other bytes. `requests` is every boundary passed.
     """
 
     id: str
@@ -189,6 +197,7 @@ class Run:
     path: tuple[str, ...]
     asked: tuple[str, ...]
     effects: tuple[Effect, ...]
+    overwrites: tuple[Overwrite, ...]
     history: Sequence[Mapping[str, Json]]
     requests: tuple[Boundary, ...]
     now_ms: int

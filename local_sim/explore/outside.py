@@ -55,6 +55,12 @@ class OutsideApp:
         return list(told()) if callable(told) else None
 
 
+def import_outside(project: Project) -> None:
+    """Import the modules of all outside services. Raises OutsideServiceError."""
+    for service in project.settings.services:
+        _function_of(project, service)
+
+
 def start_outside(project: Project, folder: Path) -> list[OutsideApp]:
     """Make the apps of all outside services. Raises OutsideServiceError."""
     return [_start(project, service, folder / "outside" / service.name) for service in project.settings.services]
@@ -62,12 +68,21 @@ def start_outside(project: Project, folder: Path) -> list[OutsideApp]:
 
 def _start(project: Project, service: OutsideService, folder: Path) -> OutsideApp:
     folder.mkdir(parents=True, exist_ok=True)
+    make = _function_of(project, service)
+    try:
+        return OutsideApp(service, make(folder))
+    except Exception as error:
+        raise OutsideServiceError(service, f"{type(error).__name__}: {error}") from error
+
+
+def _function_of(project: Project, service: OutsideService) -> Callable[[Path], Any]:
     module, _, function = service.app.partition(":")
     try:
         with borrowed_modules(project.root):
-            return OutsideApp(service, getattr(import_module(module), function)(folder))
+            found: Callable[[Path], Any] = getattr(import_module(module), function)
     except Exception as error:
         raise OutsideServiceError(service, f"{type(error).__name__}: {error}") from error
+    return found
 
 
 class MemoryDatabases:
@@ -75,8 +90,16 @@ class MemoryDatabases:
 
     def __init__(self, folder: Path) -> None:
         self._prefix = str(folder.resolve()) + os.sep
+        self._generation = 0
         self._anchors: dict[str, sqlite3.Connection] = {}
         self._connect: Callable[..., sqlite3.Connection] = sqlite3.connect
+
+    def forget(self) -> None:
+        """Forget all of them; what is opened next is new."""
+        for anchor in self._anchors.values():
+            anchor.close()
+        self._generation += 1
+        self._anchors.clear()
 
     def install(self) -> None:
         """Replace `sqlite3.connect`."""
@@ -90,10 +113,9 @@ class MemoryDatabases:
         path = os.path.realpath(os.fsdecode(database)) if isinstance(database, str | bytes | os.PathLike) else ""
         if not path.startswith(self._prefix):
             return self._connect(database, *args, **more)
-        name = f"file:world{len(self._anchors)}?mode=memory&cache=shared"
-        if path in self._anchors:
-            name = f"file:world{list(self._anchors).index(path)}?mode=memory&cache=shared"
-        else:
+        number = list(self._anchors).index(path) if path in self._anchors else len(self._anchors)
+        name = f"file:world{self._generation}.{number}?mode=memory&cache=shared"
+        if path not in self._anchors:
             # A shared database in memory lives as long as one connection to it does.
             self._anchors[path] = self._connect(name, uri=True)
         return self._connect(name, *args, **{**more, "uri": True})

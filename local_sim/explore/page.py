@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from .faults import DESCRIPTIONS, ERROR
+from .faults import DESCRIPTIONS, ERROR, place
 from .model import Verdict
 from .report import Report, worst
 
@@ -50,11 +50,7 @@ def _head(report: Report) -> Iterator[str]:
 
 def _matrix(report: Report) -> Iterator[str]:
     cells = report.matrix()
-    names = list(DESCRIPTIONS)
-    faults = sorted(
-        {fault for row in cells.values() for fault in row},
-        key=lambda fault: (len(names) if fault.startswith(ERROR) else names.index(fault), fault),
-    )
+    faults = sorted({fault for row in cells.values() for fault in row}, key=place)
     yield "<table><tr><th class=state>state</th>"
     yield "".join(f'<th class="fault">{escape(fault)}</th>' for fault in faults) + "</tr>"
     for state, row in cells.items():

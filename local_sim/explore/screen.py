@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .faults import DESCRIPTIONS, ERROR
+from .faults import description, place
 from .model import Verdict
 from .report import Report
 
@@ -50,14 +50,9 @@ def _matrix(report: Report) -> Table:
     table.add_column("fault", no_wrap=True)
     for state in cells:
         table.add_column(state, overflow="fold")
-    for fault in sorted({fault for row in cells.values() for fault in row}, key=_place):
+    for fault in sorted({fault for row in cells.values() for fault in row}, key=place):
         table.add_row(fault, *(_cell(row.get(fault, Counter())) for row in cells.values()))
     return table
-
-
-def _place(fault: str) -> tuple[int, str]:
-    names = list(DESCRIPTIONS)
-    return (len(names) if fault.startswith(ERROR) else names.index(fault), fault)
 
 
 def _cell(cell: Counter[str]) -> Text:
@@ -83,9 +78,7 @@ def _cause(report: Report, run: object, count: int) -> Iterator[str]:
 def _faults(run: object) -> Iterator[str]:
     assert isinstance(run, dict)
     for placed, at in zip(run["schedule"], run["at"], strict=True):
-        fault = placed["fault"]
-        what = DESCRIPTIONS.get(fault) or f"the function raises {fault.removeprefix(ERROR)}"
-        yield f"{fault} at {at} ({what})"
+        yield f"{placed['fault']} at {at} ({description(placed['fault'])})"
 
 
 def _sum(report: Report) -> str:

@@ -18,19 +18,20 @@ from local_sim.runner import RunResult
 from local_sim.runner.preflight import functions_of
 from local_sim.workers import WorkerEnvironment
 
-from . import patches
+from . import patches, speed
 from .driver import People, drive, flow_of
 from .effects import effects_of
-from .errors import Hung
+from .errors import BadPlan, Hung
 from .faults import Catalogue
 from .fibers import Fiber, Hub, Instance, WorldClock
-from .forks import Emit, Explorer, Share, freeze
+from .forks import Emit, Explorer, Share, freeze, writer
 from .functions import Functions, redirect
 from .gate import Gate
 from .invariants import Check, ask_invariants, load_invariants
 from .labels import Sources, rows_as_json
 from .model import Answer, Plan, Run, Verdict, Violation
 from .modules import ModuleState, patch_caches
+from .outside import import_outside
 from .settings import read_explore_settings
 from .transport import install
 from .verdict import Baseline, Judge, verdict_of
@@ -50,6 +51,7 @@ class Session:
         self.hub = Hub(WorldClock(START_MS), plan.seed)
         self._chance = patches.Chance(plan.seed)
         patches.apply(self.hub, self._chance)
+        speed.install()
         self.project = load_project(plan.root)
         self.source = flow_of(self.project, plan.flow)
         self.settings = read_explore_settings(plan.root)
@@ -57,14 +59,20 @@ class Session:
         folders = _folders(used)
         sys.path[:0] = [*map(str, folders), str(self.project.root)]
         patch_caches(self.hub, lambda file: file.startswith(tuple(f"{one}/" for one in folders)))
+        before = frozenset(sys.modules)
+        import_outside(self.project)
+        self._services = ModuleState([self.project.root], before)
+        self._services.learn()
         self.world = World(self.project, folder, self.hub.clock)
         self._modules = ModuleState(folders, frozenset(sys.modules))
         self._shared = encoded({**os.environ, **self.world.shared_variables()})
         self.explorer = Explorer(self._catalogue(used), emit, folder)
         environment = WorkerEnvironment(self.world.endpoints)
         self.functions = Functions(self.hub, environment, self.explorer.at)
+        self.functions.brief = self.explorer.brief
         self._load(used, folders)
-        self.judge = Judge(self.source.flow, self.settings.ends.get(self.source.flow.name, {}))
+        flow, file = self.source.flow, _shown(self.source.file, plan.root)
+        self.judge = Judge(flow, self.settings.ends.get(flow.name, {}), file)
         self.people = People(self._answers())
         self._checks = self._invariants()
 
@@ -122,49 +130,58 @@ class Session:
             self._modules.enter(instance)
 
     def begin(self) -> Baseline:
-        """Run the flow once without faults in a copy, import what it imported, and return its measure."""
-        self._chance.reseed(f"run {self.plan.seed}")
+        """Run the flow once without faults, begin anew, and return what that run came to.
+
+        Whatever is imported or made at the first use only is there afterwards, and no copy has to make it again.
+        """
+        for name in self._imported():
+            self._inside(lambda name=name: _import(name))  # type: ignore[misc]
+        self._modules.learn()
+        result, hung = self._drive()
+        if hung:
+            raise BadPlan(self.plan.flow, f"the run without faults does not end: {hung}")
+        baseline = Baseline.of(self._run(result, {}), self.people.visits)
+        self._anew()
+        return baseline
+
+    def _imported(self) -> list[str]:
+        """Return the modules that a run imports as it goes. It is run in a copy, so that they can be imported clean."""
         reader, descriptor = os.pipe()
         child = os.fork()
         if child == 0:
-            self._tell_baseline(descriptor)
+            before = set(sys.modules)
+            try:
+                self._drive()
+                writer(descriptor)({"modules": sorted(set(sys.modules) - before)})
+            finally:
+                os._exit(0)
         os.close(descriptor)
-        with os.fdopen(reader, "rb") as pipe:
-            told = json.loads(pipe.read() or b"null")
+        with open(reader, "rb") as pipe:
+            told = pipe.read()
         os.waitpid(child, 0)
-        if told is None:
-            raise Hung("the run without faults did not end; see above")
-        for name in told["modules"]:
-            self._inside(lambda name=name: _import(name))  # type: ignore[misc]
-        standing = {(name, subject): count for name, subject, count in told["standing"]}
-        return Baseline(told["end"], standing, told["visits"])
+        names: list[str] = json.loads(told)["modules"] if told else []
+        return names
 
-    def _tell_baseline(self, descriptor: int) -> None:
-        before = set(sys.modules)
-        status = 1
-        try:
-            result, _ = self._drive()
-            end = Baseline.of(self._run(result, {}), self.people.visits)
-            standing = [[*key, count] for key, count in end.standing.items()]
-            found = sorted(set(sys.modules) - before)
-            told = {"end": end.end, "standing": standing, "visits": end.visits, "modules": found}
-            data = json.dumps(told).encode()
-            while data:
-                data = data[os.write(descriptor, data) :]
-            status = 0
-        finally:
-            os._exit(status)
+    def _anew(self) -> None:
+        """Make the world as it was before anything ran."""
+        self.hub.reset(START_MS, self.plan.seed)
+        self.functions.reset()
+        self.people.visits.clear()
+        self._services.enter(Instance(-1, "services"))
+        self.world.begin()
+        self._chance.reseed(self.plan.seed)
+        self._inside(lambda: self.world.set_up(self.settings.prepare, self.plan.input))
+        self._chance.reseed(f"run {self.plan.seed}")
+        self.explorer.reset()
 
     def explore(self, baseline: Baseline, share: Share, over: Callable[[], bool]) -> None:
         """Run the flow, copying the process for each fault; each copy emits its run and ends here."""
-        self._modules.learn()
         freeze()
         self.explorer.depth, self.explorer.share, self.explorer.over = self.plan.depth, share, over
         self.tell(baseline, *self._drive())
 
     def replay(self, baseline: Baseline, faults: Mapping[int, str]) -> None:
         """Run the flow once with the faults given, by boundary number."""
-        self._modules.learn()
         self.explorer.forced = faults
         self.tell(baseline, *self._drive())
 
@@ -209,6 +226,7 @@ class Session:
             output=None if result is None else result.output,
             path=path,
             asked=tuple(asked),
+            overwrites=tuple(self.world.overwrites),
             effects=effects_of(self.world, self.settings.effects),
             history=[] if result is None else [_event(event) for event in result.history],
             requests=tuple(explorer.passed),

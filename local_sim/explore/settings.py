@@ -23,6 +23,7 @@ def read_explore_settings(root: Path) -> ExploreSettings:
     if not isinstance(invariants, list) or not all(isinstance(name, str) for name in invariants):
         raise BadPlan("[tool.local-sim] invariants", "must be a list of module names")
     own = _table(table.get("explore", {}), "explore")
+    answers = _table(own.get("answers", {}), "explore.answers")
     unknown = sorted(own.keys() - _KEYS)
     if unknown:
         raise BadPlan("[tool.local-sim.explore]", f"has no setting {unknown[0]!r}; it has {', '.join(sorted(_KEYS))}")
@@ -30,12 +31,12 @@ def read_explore_settings(root: Path) -> ExploreSettings:
         invariants=tuple(invariants),
         lease=_lease(own.get("lease", 60)),
         versions=_texts(own.get("versions", {}), "explore.versions"),
-        effects={
-            name: _rules(rules, name) for name, rules in _table(own.get("effects", {}), "explore.effects").items()
-        },
+        effects={name: _rules(each, name) for name, each in _table(own.get("effects", {}), "explore.effects").items()},
         prepare=_function(own.get("prepare", "")),
-        answers={flow: _answers(given, flow) for flow, given in _table(own.get("answers", {}), "explore.answers").items()},
-        ends={flow: _ends(ends, flow) for flow, ends in _table(own.get("ends", {}), "explore.ends").items()},
+        answers={
+            flow: _answers(each, flow) for flow, each in _table(own.get("answers", {}), "explore.answers").items()
+        },
+        ends={flow: _ends(each, flow) for flow, each in _table(own.get("ends", {}), "explore.ends").items()},
     )
 
 

@@ -26,7 +26,6 @@ def install(gate: Gate, known: Known) -> None:
     _urllib3(gate, known)
     _httpx(gate, known)
     _http_client(gate, known)
-    _keep_contexts()
 
 
 def _urllib3(gate: Gate, known: Known) -> None:
@@ -209,12 +208,3 @@ def _bytes(body: Any) -> bytes:
     if hasattr(body, "read"):
         return _bytes(body.read())
     return b"".join(_bytes(part) for part in body)
-
-
-def _keep_contexts() -> None:
-    """Make each TLS context once: a client that is made anew for every request would spend most of its time there."""
-    import functools
-    import ssl
-
-    module: Any = ssl
-    module.create_default_context = functools.lru_cache(maxsize=8)(ssl.create_default_context)

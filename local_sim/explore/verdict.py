@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from local_sim.definition.model import FailState, Flow, SucceedState
+from local_sim.definition.model import CatchRule, FailState, Flow, SucceedState
 from local_sim.definition.walk import states_of
+from local_sim.engine.faults import ALL
 
 from .model import Effect, Run, Verdict, Violation
 
@@ -21,12 +22,14 @@ class Baseline:
 
     end: str
     standing: Mapping[tuple[str, str], int]
+    overwrites: Mapping[str, int]
     visits: Mapping[str, int]
 
     @classmethod
     def of(cls, run: Run, visits: Mapping[str, int]) -> Baseline:
         """Take the measure of the run without faults."""
-        return cls(run.end, Counter(effect_key(effect) for effect in standing(run.effects)), dict(visits))
+        left = Counter(effect_key(effect) for effect in standing(run.effects))
+        return cls(run.end, left, Counter(one.key for one in run.overwrites), dict(visits))
 
 
 def effect_key(effect: Effect) -> tuple[str, str]:
@@ -63,8 +66,8 @@ def verdict_of(run: Run, baseline: Baseline, violations: Iterable[Violation]) ->
 class Judge:
     """The rules every flow has to keep. `ends` says what an end owes where that cannot be told from the flow."""
 
-    def __init__(self, flow: Flow, ends: Mapping[str, str]) -> None:
-        self._flow, self._ends = flow, ends
+    def __init__(self, flow: Flow, ends: Mapping[str, str], file: str) -> None:
+        self._ends, self._file = ends, file
         self._types = {path[-1]: state for path, state in states_of(flow)}
 
     def violations(self, run: Run, baseline: Baseline, hung: str = "") -> Iterator[Violation]:
@@ -77,14 +80,36 @@ class Judge:
         yield from _reverse_order(run.effects)
         yield from self._owed(run, baseline)
         yield from _decided_once(run.history)
+        yield from _written_once(run, baseline)
+        yield from self._taken(run)
 
     def _ending(self, run: Run) -> Iterator[Violation]:
         if run.status in ("Starting", "Running"):
             yield Violation("comes to an end", f"the execution stands still in {run.end} and nothing will wake it")
         elif run.status == "Failed" and not isinstance(self._types.get(run.end), FailState):
-            yield Violation("every error is taken", f"no rule took {run.error} in {run.end}: the execution just failed")
+            text = f"no rule took {run.error} in {run.end}: the execution just failed"
+            yield Violation("every error is taken", text, self._line(run.end))
         elif run.status not in ("Succeeded", "Failed"):
             yield Violation("ends where the flow says", f"the execution ended as {run.status} in {run.end}")
+
+    def _line(self, state: str) -> str:
+        found = self._types.get(state)
+        return "" if found is None else f"{self._file}:{found.position.line}"
+
+    def _taken(self, run: Run) -> Iterator[Violation]:
+        """A rule for all errors, placed before the rule that names one, takes it away from that."""
+        for event in run.history:
+            rules = getattr(self._types.get(event["state"]), "catch", ())
+            error = event["detail"].get("error", "")
+            if event["type"] != "StepFailed" or "next" not in event["detail"]:
+                continue
+            first = next((place for place, rule in enumerate(rules) if _takes(rule, error)), len(rules))
+            later = [rule for rule in rules[first + 1 :] if error in rule.errors]
+            if later and error not in rules[first].errors:
+                text = (
+                    f"{error} of {event['state']} went to {rules[first].next}, not to {later[0].next}, which names it"
+                )
+                yield Violation("the rule that names an error takes it", text, f"{self._file}:{later[0].position.line}")
 
     def owed(self, run: Run, baseline: Baseline) -> str:
         """Return what the run's end owes: everything done, everything undone, or nothing that anybody could say."""
@@ -111,6 +136,19 @@ class Judge:
         for effect in left:
             if effect_key(effect) not in baseline.standing:
                 yield Violation("exactly once", f"{effect.text} happened only here", effect.line)
+
+
+def _takes(rule: CatchRule, error: str) -> bool:
+    return error in rule.errors or ALL in rule.errors
+
+
+def _written_once(run: Run, baseline: Baseline) -> Iterator[Violation]:
+    """An object is not overwritten with other bytes, unless the run without faults does so too."""
+    count: Counter[str] = Counter()
+    for one in run.overwrites:
+        count[one.key] += 1
+        if count[one.key] == baseline.overwrites.get(one.key, 0) + 1:
+            yield Violation("written once", f"the object {one.key} was overwritten with other bytes", one.line)
 
 
 def _at_most_once(effects: tuple[Effect, ...]) -> Iterator[Violation]:

@@ -15,6 +15,8 @@ from local_sim.services import oss, tablestore
 from local_sim.workers.in_process import borrowed_modules
 
 from .fibers import WorldClock
+from .files import write_tree
+from .model import Overwrite
 from .outside import MemoryDatabases, start_outside
 from .stores import MemoryObjects, MemoryTables
 from .wire import Request, Response, ask_at_once
@@ -39,19 +41,30 @@ class Answered:
 
 
 class World:
-    """The services of one project. `answered` records what outside services were asked, oldest first."""
+    """The services of one project.
+
+    `answered` records what outside services were asked, `overwrites` the objects that got other bytes, oldest first.
+    """
 
     def __init__(self, project: Project, folder: Path, clock: WorldClock) -> None:
-        self.project, self.folder = project, folder
-        MemoryDatabases(folder).install()
+        self.project, self.folder, self._clock = project, folder, clock
+        self._databases = MemoryDatabases(folder)
+        self._databases.install()
+        self.begin()
+
+    def begin(self) -> None:
+        """Make everything new and empty."""
+        clock = self._clock
+        self._databases.forget()
+        write_tree(self.folder, {})
         self.tables, self.objects = MemoryTables(), MemoryObjects()
         self._tablestore = tablestore.create_app(self.tables, clock=clock)
         self._oss = oss.create_app(self.objects, credentials=None, clock=clock)
-        self._clock = clock
-        self.outside = {app.name: app for app in start_outside(project, folder)}
+        self.outside = {app.name: app for app in start_outside(self.project, self.folder)}
         self._names = {_FIRST_PORT: TABLESTORE, _FIRST_PORT + 1: OSS}
         self._names |= {_FIRST_PORT + 10 + number: name for number, name in enumerate(self.outside)}
         self.answered: list[Answered] = []
+        self.overwrites: list[Overwrite] = []
 
     def service(self, host: str, port: int) -> str:
         """Return the name of the service at an address; "" for one that is no part of the world."""
