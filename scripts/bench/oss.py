@@ -22,6 +22,8 @@ from typing import Any
 
 import oss2
 
+from scripts.bench.cpu_meter import Meter
+
 SIZES = {"1 KB": 1_000, "10 MB": 10_000_000}
 _KEY, _SECRET = "bench-key", "bench-secret"
 _OURS = """
@@ -49,13 +51,18 @@ _SERVERS = {"local_sim": _OURS, "moto": _MOTO}
 
 @dataclass(frozen=True)
 class Measurement:
-    """Operations per second of `server` for one operation, object size and number of client threads."""
+    """Operations per second of `server` for one operation, object size and number of client threads.
+
+    `server_ms` and `client_ms` are the CPU time of one operation on each side.
+    """
 
     server: str
     operation: str
     size: str
     clients: int
     per_second: float
+    server_ms: float
+    client_ms: float
 
 
 def main(argv: Sequence[str] | None = None) -> list[Measurement]:
@@ -65,15 +72,20 @@ def main(argv: Sequence[str] | None = None) -> list[Measurement]:
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8], help="numbers of client threads")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args(argv)
-    with contextlib.ExitStack() as stack:
-        servers = {name: stack.enter_context(_served(script)) for name, script in _SERVERS.items()}
-        results = list(_measure(servers, options.seconds, options.clients))
+    results = list(measure(options.seconds, options.clients))
     print(json.dumps([asdict(result) for result in results]) if options.json else _table(results))
     return results
 
 
+def measure(seconds: float, clients: Sequence[int]) -> Iterator[Measurement]:
+    """Start both servers and measure every operation for `seconds` with each number of client threads."""
+    with contextlib.ExitStack() as stack:
+        servers = {name: stack.enter_context(_served(script)) for name, script in _SERVERS.items()}
+        yield from _measure(servers, seconds, clients)
+
+
 @contextlib.contextmanager
-def _served(script: str) -> Iterator[str]:
+def _served(script: str) -> Iterator[tuple[str, int]]:
     root = Path(__file__).parents[2]
     with tempfile.TemporaryDirectory(prefix="bench-oss-") as folder:
         process = subprocess.Popen(  # noqa: S603 - our own script
@@ -85,21 +97,23 @@ def _served(script: str) -> Iterator[str]:
             env={**os.environ, "PYTHONPATH": "."},
         )
         try:
-            yield process.stdout.readline().strip() if process.stdout else ""
+            yield process.stdout.readline().strip() if process.stdout else "", process.pid
         finally:
             process.kill()
             process.wait()
 
 
-def _measure(servers: Mapping[str, str], seconds: float, clients: Sequence[int]) -> Iterator[Measurement]:
+def _measure(servers: Mapping[str, tuple[str, int]], seconds: float, clients: Sequence[int]) -> Iterator[Measurement]:
     """Measure each operation on one server and at once on the other, so that a busy machine is unfair to neither."""
-    for endpoint in servers.values():
+    for endpoint, _ in servers.values():
         _bucket(endpoint).create_bucket()
     for size, length in SIZES.items():
         for threads in clients:
             for name, operation in _operations(length).items():
-                for server, endpoint in servers.items():
-                    yield Measurement(server, name, size, threads, _rate(endpoint, operation, threads, seconds))
+                for server, (endpoint, process) in servers.items():
+                    meter = Meter(process)
+                    rate, count = _rate(endpoint, operation, threads, seconds)
+                    yield Measurement(server, name, size, threads, rate, *meter.each_ms(count))
 
 
 def _operations(length: int) -> dict[str, Callable[[Any, int], None]]:
@@ -115,8 +129,8 @@ def _operations(length: int) -> dict[str, Callable[[Any, int], None]]:
     return {"put": put, "get": get}
 
 
-def _rate(endpoint: str, operation: Callable[[Any, int], None], threads: int, seconds: float) -> float:
-    """Repeat `operation` in `threads` threads, each with a client and a key of its own, for `seconds`."""
+def _rate(endpoint: str, operation: Callable[[Any, int], None], threads: int, seconds: float) -> tuple[float, int]:
+    """Repeat `operation` in `threads` threads, each with a client and key of its own; return rate and count."""
 
     def run(number: int) -> tuple[int, float]:
         bucket = _bucket(endpoint)
@@ -129,7 +143,7 @@ def _rate(endpoint: str, operation: Callable[[Any, int], None], threads: int, se
 
     with ThreadPoolExecutor(threads) as pool:
         counts = list(pool.map(run, range(threads)))
-    return sum(count / elapsed for count, elapsed in counts)
+    return sum(count / elapsed for count, elapsed in counts), sum(count for count, _ in counts)
 
 
 def _bucket(endpoint: str) -> Any:

@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import os
 import subprocess
 import sys
 import tempfile
@@ -174,6 +173,8 @@ def breakdown(bench: Bench, process: int, count: int) -> Iterator[str]:
     """Yield where a put's time goes: what each side computes, and the part of the client before anything is sent."""
     from tablestore.auth import RequestContext
 
+    from scripts.bench.cpu_meter import cpu_seconds
+
     client, sdk = bench.client, bench.sdk
     context = RequestContext(client.credentials_provider.get_credentials())
     condition = sdk.Condition(sdk.RowExistenceExpectation.EXPECT_NOT_EXIST)
@@ -182,23 +183,14 @@ def breakdown(bench: Bench, process: int, count: int) -> Iterator[str]:
         row = bench.row(f"encode-{number}")
         client.protocol.make_request("PutRow", client._signer, context, "bench", row, condition, None, None)
     encode = (time.perf_counter() - begin) / count
-    ours, theirs, wall = time.process_time(), _cpu_seconds(process), time.perf_counter()
+    ours, theirs, wall = time.process_time(), cpu_seconds(process), time.perf_counter()
     for number in range(count):
         bench.put(f"cpu-{number:06}")
     yield f"  one put, one thread: {(time.perf_counter() - wall) / count * 1e6:6.0f} us"
     yield f"  client, all of it:   {(time.process_time() - ours) / count * 1e6:6.0f} us of CPU"
     yield f"  of it encode, sign:  {encode * 1e6:6.0f} us"
     if theirs is not None:
-        yield f"  service:             {((_cpu_seconds(process) or 0) - theirs) / count * 1e6:6.0f} us of CPU"
-
-
-def _cpu_seconds(process: int) -> float | None:
-    """Return the CPU time of another process, where the system tells it."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    except OSError:
-        return None
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        yield f"  service:             {((cpu_seconds(process) or 0) - theirs) / count * 1e6:6.0f} us of CPU"
 
 
 @contextlib.contextmanager
