@@ -13,16 +13,18 @@ A03).
     ├── VersionMismatch             the task is pinned to other versions than the ones at hand
     └── SystemFault                 a fault of the installation or of the code: a person has to look
 
-Standard library only: this module is the bottom of the import order. Each error says whether it may be retried
-(`retryable`), what a person should do (`advice`) and whether its effect took place (`effect_applied`: False = certainly
-not, None = unknown). The ledger reads `effect_applied`: only a certain "no" lets an undeclared effect run again.
+Standard library and functions/redaction.py only: this is the bottom of the import order. Each error says whether it may
+be retried (`retryable`), what a person should do (`advice`) and whether its effect took place (`effect_applied`: False =
+certainly not, None = unknown). The ledger reads `effect_applied`: only a certain "no" lets an undeclared effect run
+again.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+
+from functions.redaction import redact_text, redact_value
 
 __all__ = [
     "InvalidInput",
@@ -177,36 +179,12 @@ class SystemFault(StepkeeperError):
     advice = "An operator has to repair the installation (see the message), then choose retry."
 
 
-_SECRETS = (
-    (re.compile(r"(?i)\b(bearer|basic)\s+[a-z0-9._~+/=-]{6,}"), r"\1 ***"),
-    (re.compile(r"\b(?:LTAI|STS\.)[A-Za-z0-9]{8,}"), "***"),
-    (re.compile(r"\bsk-[A-Za-z0-9_-]{8,}"), "***"),
-)
-# Signed URLs and key=value pairs whose name says what they are.
-_KEY = re.compile(
-    r"(?i)\b(?:[a-z_]*(?:secret|password|passwd|token|signature|api[_-]?key|access[_-]?key(?:[_-]?id)?)[a-z_]*"
-    r"|ossaccesskeyid|sign)[\"']?\s*[=:]\s*[\"']?"
-)
-_VALUE = re.compile(r"[^\s\"'&,;}]+")
-
-
 def redact(text: str, limit: int = MAX_TEXT) -> str:
-    """`text` without what looks like a credential, cut to `limit` characters."""
-    for pattern, replacement in _SECRETS:
-        text = pattern.sub(replacement, text)
-    text = _without_values(text)
+    """`text` without credentials and without what identifies a person (functions/redaction.py), cut to `limit`
+    characters.
+    """
+    text = redact_text(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def _without_values(text: str) -> str:
-    """`text` with the value of every telling key masked, also where one key stands in what may be another's value."""
-    kept, done = [], 0
-    for key in _KEY.finditer(text):
-        value = _VALUE.match(text, key.end())
-        if value is not None and value.end() > done:
-            kept.append(text[done : max(value.start(), done)] + "***")
-            done = value.end()
-    return "".join([*kept, text[done:]])
 
 
 def describe(error: BaseException) -> dict[str, object]:
@@ -229,11 +207,13 @@ def describe(error: BaseException) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """`value` as a JSON value: text redacted, unknown types as redacted text."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in value]
-    return redact(str(value), 200)
+    """`value` as a redacted JSON value: texts cut, entries without a value left out."""
+    return _shortened(redact_value(value))
+
+
+def _shortened(value: object) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= 200 else value[:199] + "…"
+    if isinstance(value, dict):
+        return {key: _shortened(item) for key, item in value.items() if item is not None}
+    return [_shortened(item) for item in value] if isinstance(value, list) else value
