@@ -84,7 +84,9 @@ def _download(text: str, target: Target, folder: Path) -> None:
     listed = folder / "wanted.txt"
     listed.write_text(text, encoding="utf-8")
     tags = [f"--platform={platform}" for platform in target.platforms] + [f"--abi={abi}" for abi in target.abis]
-    options = ["--no-deps", "--require-hashes", f"--python-version={target.python}", "--implementation=cp", *tags]
+    # The newest patch release, as in the markers: a bare 3.11 means 3.11.0 to pip.
+    version = target.markers["python_full_version"]
+    options = ["--no-deps", "--require-hashes", f"--python-version={version}", "--implementation=cp", *tags]
     _pip(f"packages for {target.name} could not be fetched", "download", *options, "-r", listed, "-d", folder)
 
 
