@@ -34,6 +34,7 @@ class Asked:
     path: str
     headers: dict[str, str]
     body: bytes
+    method: str = "POST"
 
     @property
     def json(self) -> Any:
@@ -57,12 +58,12 @@ class Loopback:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-                asked = Asked(self.path, {name.lower(): text for name, text in self.headers.items()}, body)
+                asked = Asked(self.path, {name.lower(): text for name, text in self.headers.items()}, body, self.command)
                 server.asked.append(asked)
                 given = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
                 server.send(self, given(asked) if callable(given) else given)
 
-            do_GET = do_POST  # noqa: N815 (the library's name)
+            do_GET = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_POST  # noqa: N815 (the library's names)
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True

@@ -58,7 +58,7 @@ def run(cloud: LocalCloud, *lines: str, child: str = CHILD, value: object = None
 
 
 @pytest.mark.parametrize(
-    ("source", "key", "data", "items"),
+    ("kind", "key", "data", "items"),
     [
         ("OSS.CSV", "a.csv", "id,name\n1,甲\n2,b\n", [{"id": "1", "name": "甲"}, {"id": "2", "name": "b"}]),
         ("OSS.JSONLines", "a.jsonl", '{"n":1}\n{"n":2}\n', [{"n": 1}, {"n": 2}]),
@@ -66,9 +66,9 @@ def run(cloud: LocalCloud, *lines: str, child: str = CHILD, value: object = None
         ("OSS.JSON", "none.json", "[]", []),
     ],
 )
-def test_items_are_read_from_an_object(cloud: LocalCloud, source: str, key: str, data: str, items: list[Any]) -> None:
+def test_items_are_read_from_an_object(cloud: LocalCloud, kind: str, key: str, data: str, items: list[Any]) -> None:
     put(cloud, key, data.encode())
-    result = run(cloud, reader(source, key))
+    result = run(cloud, reader(kind, key))
     assert (result.cause, result.output) == ("", {"Items": items})
 
 

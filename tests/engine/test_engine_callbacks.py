@@ -109,7 +109,7 @@ H = "- {Type: Succeed, Name: h}\n"
         tasks={"R": Reported({"t": "x" * 65_536})},
     ),
     Row(
-        "FnF.TaskTimeout",
+        "TASK",
         "nobody reports",
         waiting("R", "Timeout: 60"),
         error="FnF.TaskTimeout",
@@ -117,7 +117,7 @@ H = "- {Type: Succeed, Name: h}\n"
         tasks={"R": Reported(NEVER)},
     ),
     Row(
-        "FnF.TaskTimeout",
+        "TASK",
         "a limit may lead to a Catch",
         waiting("R", "Timeout: 60, Catch: [{Errors: [FnF.TaskTimeout], Next: h, OutputConstructor: {late: true}}]") + H,
         {"late": True},
