@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -47,8 +48,8 @@ def told_effect(told: Any) -> Effect:
 
 def _with_line(effect: Effect, place: int, answered: list[Answered]) -> Effect:
     """Add the line whose request made it: the first after which the service told of so many."""
-    line = next((one.line for one in answered if one.told > place), "")
-    return Effect(effect.name, effect.subject, effect.undoes, effect.reversible, line)
+    one = next((one for one in answered if one.told > place), None)
+    return effect if one is None else replace(effect, line=one.line, stack=one.stack)
 
 
 def _recorded(answered: list[Answered], rules: Mapping[str, EffectRule]) -> list[Effect]:
@@ -61,7 +62,7 @@ def _recorded(answered: list[Answered], rules: Mapping[str, EffectRule]) -> list
         rule = _rule(f"{request.method} {request.path}", rules)
         if rule.ignore:
             continue
-        effect = Effect(rule.name, _subject(one, rule), rule.undoes, rule.reversible, one.line)
+        effect = Effect(rule.name, _subject(one, rule), rule.undoes, rule.reversible, one.line, one.stack)
         key = next((request.header(name) for name in _KEYS if request.header(name)), "")
         again = key or rule.repeatable or request.method in ("PUT", "DELETE")
         mark = (effect.name, effect.subject, key)

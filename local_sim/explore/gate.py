@@ -63,7 +63,7 @@ class Gate:
         outside = service not in (TABLESTORE, OSS)
         brief = self._functions.brief()
         operation, key = ("", "") if brief and service == TABLESTORE else label(service, request)
-        line = "" if brief and service == TABLESTORE else self._sources.line(self._sources.stack())
+        line, stack = ("", ()) if brief and service == TABLESTORE else self._sources.trace()
         return Boundary(
             0,
             BoundaryKind.REQUEST,
@@ -74,6 +74,7 @@ class Gate:
             operation,
             key,
             line,
+            stack,
             operation in _READS and self._object(key) is not None,
             task.due_ms,
             outside,
@@ -116,7 +117,7 @@ class Gate:
         finally:
             self._inside = False
         if boundary.outside:
-            self._world.record(service, request, response, boundary.line)
+            self._world.record(service, request, response, boundary)
         return response
 
     def _answer(self, service: str, request: Request, boundary: Boundary) -> Response:
@@ -127,7 +128,7 @@ class Gate:
         response = self._world.answer(service, request)
         after = self._object(boundary.key)
         if before is not None and after is not None and (before.size, before.crc64) != (after.size, after.crc64):
-            self._world.overwrites.append(Overwrite(boundary.key, boundary.line))
+            self._world.overwrites.append(Overwrite(boundary.key, boundary.line, boundary.stack))
         return response
 
     def _crash(self, instance: Instance) -> None:

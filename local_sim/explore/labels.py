@@ -65,30 +65,37 @@ def _shown(value: object) -> Any:
     return value.hex() if isinstance(value, bytes | bytearray) else value
 
 
+Code = tuple[str, int]
+"""A function of the source: its file and its first line."""
+
+
 @dataclass(frozen=True)
 class Sources:
-    """Which code is the project's own. `handlers` are the files that the functions' handlers are defined in."""
+    """Which code is the project's own. `handlers` are the functions' handlers, under whatever wraps them."""
 
     root: Path
     folders: tuple[Path, ...]
-    handlers: set[str]
+    handlers: set[Code]
 
-    def stack(self) -> tuple[str, ...]:
-        """Return the lines of the project's code that are at work, the innermost last."""
+    def trace(self) -> tuple[str, tuple[str, ...]]:
+        """Return the line of the handler at work, and all lines of the project at work, the innermost last.
+
+        Where no handler's own function is at work (a probe, say), it is the innermost line in a handler's file, else
+        the innermost line there is.
+        """
+        files = {file for file, _ in self.handlers}
         found: list[str] = []
+        line = beside = ""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
-            if self.own(frame.f_code.co_filename):
-                found.append(f"{self._shown(frame.f_code.co_filename)}:{frame.f_lineno}")
+            code = frame.f_code
+            if self.own(code.co_filename):
+                place = f"{self._shown(code.co_filename)}:{frame.f_lineno}"
+                found.append(place)
+                line = line or (place if (code.co_filename, code.co_firstlineno) in self.handlers else "")
+                beside = beside or (place if code.co_filename in files else "")
             frame = frame.f_back
-        return tuple(reversed(found))
-
-    def line(self, stack: tuple[str, ...]) -> str:
-        """Return the innermost line in a handler's own file; else the innermost line there is."""
-        for place in reversed(stack):
-            if place.rpartition(":")[0] in self.handlers:
-                return place
-        return stack[-1] if stack else ""
+        return line or beside or (found[0] if found else ""), tuple(reversed(found))
 
     def own(self, file: str) -> bool:
         """Say whether a file is the project's code."""

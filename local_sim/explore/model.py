@@ -27,8 +27,9 @@ class Boundary:
 
     `number` counts the boundaries of the run from 0. `state` is the state at work, `attempt` its try from 0,
     `function` what it invokes. A request has `service`, `operation` (`PutRow`, `GetObject`, `POST /payments`) and `key`
-    (the row, the object), and `line`: the line of the handler that sent it. `reads` is true when it asks for an object
-    that is there, `outside` when it goes to an outside service. `due_ms` is when the state's Timeout ends it.
+    (the row, the object), and `line`: the line of the handler that sent it, with `stack`, all lines of the project on
+    the way, the innermost last. `reads` is true when it asks for an object `outside` when it goes to an
+    outside service. `due_ms` is when the state's Timeout ends it.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Boundary:
     operation: str = ""
     key: str = ""
     line: str = ""
+    stack: tuple[str, ...] = ()
     reads: bool = False
     due_ms: int | None = None
     outside: bool = False
@@ -82,11 +84,14 @@ class Verdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that a run broke. `line` is the line of the handler that had to do with it, "" when none had."""
+    """A rule that a run broke. `line` is the line of the handler that had to do with it, "" when none had; `stack` the
+    lines of the project that sent the request, the innermost last.
+    """
 
     rule: str
     text: str
     line: str = ""
+    stack: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,8 @@ class Effect:
     """Something that really happened outside: what the outside service's own record says, or the HTTP recorder.
 
     `name` is the kind of effect, `subject` what it was done to; the same pair twice is done twice. `undoes` names the
-    effect that this one takes back. `reversible` is false for what nothing takes back.
+    effect that this one takes back. `reversible` is false for what nothing takes back. `line` and `stack` are found by
+    the explorer.
     """
 
     name: str
@@ -102,6 +108,7 @@ class Effect:
     undoes: str = ""
     reversible: bool = True
     line: str = ""
+    stack: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -111,10 +118,11 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Overwrite:
-    """An object that a handler put in the place of one with other bytes. `line` is the line that did it."""
+    """An object that a handler put in the place of one with other bytes; `line` and `stack` say where."""
 
     key: str
     line: str = ""
+    stack: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

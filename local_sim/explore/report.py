@@ -150,7 +150,7 @@ def _died(item: Mapping[str, Any]) -> Mapping[str, Any]:
         "states": [one["state"] for one in schedule],
         "at": [one["text"] for one in schedule],
         "irreversible": [],
-        "violations": [{"rule": "comes to an end", "text": text, "line": schedule[-1]["line"]}],
+        "violations": [{"rule": "comes to an end", "text": text, "line": schedule[-1]["line"], "stack": []}],
         "known": 0,
         "tried": 0,
     }

@@ -28,7 +28,7 @@ from .forks import Emit, Explorer, Share, freeze, writer
 from .functions import Functions, redirect
 from .gate import Gate
 from .invariants import Check, ask_invariants, load_invariants
-from .labels import Sources, rows_as_json
+from .labels import Code, Sources, rows_as_json
 from .model import Answer, Plan, Run, Verdict, Violation
 from .modules import ModuleState, patch_caches
 from .outside import import_outside
@@ -88,14 +88,13 @@ class Session:
 
     def _load(self, used: list[Function], folders: tuple[Path, ...]) -> None:
         """Open the transports, set the project up, and import the handlers, all inside the world."""
-        files: set[str] = set()
-        sources = Sources(self.project.root, folders, files)
+        sources = Sources(self.project.root, folders, set())
         install(Gate(self.hub, self.world, self.functions, sources, self.settings.lease), self.world.knows)
         self.hub.switched = self._switched
         self._inside(lambda: self.world.set_up(self.settings.prepare, self.plan.input))
         for function in used:
             self._inside(lambda function=function: self.functions.prepare(function))  # type: ignore[misc]
-            files.add(_shown(_handler_file(function), self.project.root))
+            sources.handlers.add(_handler_code(function))
         redirect(self.hub)
 
     def _invariants(self) -> list[tuple[str, Check]]:
@@ -248,7 +247,12 @@ class Session:
             "at": [placed.boundary.text for placed in run.schedule],
             "irreversible": [effect.text for effect in run.effects if not effect.reversible],
             "violations": [
-                {"rule": one.rule, "text": self._without_folder(one.text), "line": one.line or self._line(run)}
+                {
+                    "rule": one.rule,
+                    "text": self._without_folder(one.text),
+                    "line": one.line or self._line(run),
+                    "stack": list(one.stack),
+                }
                 for one in violations
             ],
             "known": explorer.known,
@@ -289,12 +293,12 @@ def _folders(used: list[Function]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(folder for function in used for folder in (function.code, *function.beside)))
 
 
-def _handler_file(function: Function) -> str:
-    """Return the file that a handler is really defined in, under whatever wraps it."""
+def _handler_code(function: Function) -> Code:
+    """Return where a handler is really defined, under whatever wraps it."""
     module, _, name = function.handler.replace("/", ".").rpartition(".")
     handler = inspect.unwrap(getattr(sys.modules[module], name))
     code = getattr(handler, "__code__", None)
-    return code.co_filename if code is not None else str(sys.modules[module].__file__)
+    return (str(sys.modules[module].__file__), 0) if code is None else (code.co_filename, code.co_firstlineno)
 
 
 def _shown(file: str, root: Path) -> str:

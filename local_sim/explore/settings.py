@@ -23,7 +23,6 @@ def read_explore_settings(root: Path) -> ExploreSettings:
     if not isinstance(invariants, list) or not all(isinstance(name, str) for name in invariants):
         raise BadPlan("[tool.local-sim] invariants", "must be a list of module names")
     own = _table(table.get("explore", {}), "explore")
-    answers = _table(own.get("answers", {}), "explore.answers")
     unknown = sorted(own.keys() - _KEYS)
     if unknown:
         raise BadPlan("[tool.local-sim.explore]", f"has no setting {unknown[0]!r}; it has {', '.join(sorted(_KEYS))}")

@@ -126,7 +126,9 @@ class Judge:
         if owed == UNDONE:
             for effect in left:
                 if effect.reversible:
-                    yield Violation("nothing is left standing", f"{effect.text} was never undone", effect.line)
+                    yield Violation(
+                        "nothing is left standing", f"{effect.text} was never undone", effect.line, effect.stack
+                    )
         if owed != DONE or run.status != "Succeeded":
             return
         counts = Counter(effect_key(effect) for effect in left)
@@ -135,7 +137,7 @@ class Judge:
                 yield Violation("exactly once", f"{' '.join(key).rstrip()} did not happen, and the flow ended well")
         for effect in left:
             if effect_key(effect) not in baseline.standing:
-                yield Violation("exactly once", f"{effect.text} happened only here", effect.line)
+                yield Violation("exactly once", f"{effect.text} happened only here", effect.line, effect.stack)
 
 
 def _takes(rule: CatchRule, error: str) -> bool:
@@ -148,7 +150,9 @@ def _written_once(run: Run, baseline: Baseline) -> Iterator[Violation]:
     for one in run.overwrites:
         count[one.key] += 1
         if count[one.key] == baseline.overwrites.get(one.key, 0) + 1:
-            yield Violation("written once", f"the object {one.key} was overwritten with other bytes", one.line)
+            yield Violation(
+                "written once", f"the object {one.key} was overwritten with other bytes", one.line, one.stack
+            )
 
 
 def _at_most_once(effects: tuple[Effect, ...]) -> Iterator[Violation]:
@@ -158,7 +162,7 @@ def _at_most_once(effects: tuple[Effect, ...]) -> Iterator[Violation]:
             continue
         seen[effect_key(effect)] += 1
         if seen[effect_key(effect)] == 2:
-            yield Violation("at most once", f"{effect.text} happened twice", effect.line)
+            yield Violation("at most once", f"{effect.text} happened twice", effect.line, effect.stack)
 
 
 def _undone_once(effects: tuple[Effect, ...]) -> Iterator[Violation]:
@@ -170,7 +174,7 @@ def _undone_once(effects: tuple[Effect, ...]) -> Iterator[Violation]:
         done[effect.undoes, effect.subject] -= 1
         if done[effect.undoes, effect.subject] < 0:
             what = f"{effect.undoes} {effect.subject}".rstrip()
-            yield Violation("undone once", f"{effect.text} undid {what} once too often", effect.line)
+            yield Violation("undone once", f"{effect.text} undid {what} once too often", effect.line, effect.stack)
 
 
 def _reverse_order(effects: tuple[Effect, ...]) -> Iterator[Violation]:
@@ -185,7 +189,7 @@ def _reverse_order(effects: tuple[Effect, ...]) -> Iterator[Violation]:
         later = [one for one in stack[stack.index(undone) + 1 :] if one.reversible and _was_undone(one, effects)]
         if later:
             text = f"{undone.text} was undone before {later[-1].text}, which came after it"
-            yield Violation("undone in reverse order", text, effect.line)
+            yield Violation("undone in reverse order", text, effect.line, effect.stack)
         stack.remove(undone)
 
 

@@ -16,7 +16,7 @@ from local_sim.workers.in_process import borrowed_modules
 
 from .fibers import WorldClock
 from .files import write_tree
-from .model import Overwrite
+from .model import Boundary, Overwrite
 from .outside import MemoryDatabases, start_outside
 from .stores import MemoryObjects, MemoryTables
 from .wire import Request, Response, ask_at_once
@@ -29,14 +29,15 @@ _FIRST_PORT = 4000  # nobody listens there: requests are answered before they re
 
 @dataclass(frozen=True)
 class Answered:
-    """One request that an outside service answered, in order of taking effect. `line` is the line that sent it; `told`
-    how many effects the service told of afterwards.
+    """One request that an outside service answered, in order of taking effect. `line` is the handler's line, `stack`
+    all lines of the project that sent it; `told` is how many effects the service told of afterwards.
     """
 
     service: str
     request: Request
     response: Response
     line: str
+    stack: tuple[str, ...]
     told: int
 
 
@@ -82,10 +83,10 @@ class World:
             return ask_at_once(self._oss, request)
         return self.outside[service].answer(request)
 
-    def record(self, service: str, request: Request, response: Response, line: str) -> None:
+    def record(self, service: str, request: Request, response: Response, boundary: Boundary) -> None:
         """Keep what an outside service was asked, for the judgement of its effects."""
         told = len(self.outside[service].effects() or ())
-        self.answered.append(Answered(service, request, response, line, told))
+        self.answered.append(Answered(service, request, response, boundary.line, boundary.stack, told))
 
     def endpoints(self) -> dict[str, str]:
         """Return the variables of docs/architecture.md that name the services."""
