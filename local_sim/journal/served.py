@@ -9,7 +9,6 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 from local_sim.engine.codec import encode_event
@@ -17,27 +16,6 @@ from local_sim.engine.events import Event, Json, Status
 
 from .store import ExecutionRecord, Journal
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS served (
-    execution INTEGER PRIMARY KEY REFERENCES executions(id),
-    flow_id TEXT NOT NULL,
-    express INTEGER NOT NULL,
-    input TEXT NOT NULL,
-    qualifier TEXT NOT NULL,
-    environment TEXT NOT NULL,
-    role_arn TEXT NOT NULL,
-    callback_token TEXT NOT NULL,
-    child_of TEXT NOT NULL,
-    child_path TEXT NOT NULL,
-    stopped_ms INTEGER,
-    history BLOB
-);
-CREATE INDEX IF NOT EXISTS served_by_flow ON served (flow_id, execution);
-CREATE INDEX IF NOT EXISTS executions_open ON executions (status) WHERE status IN ('Starting', 'Running');
-CREATE INDEX IF NOT EXISTS executions_recent ON executions (created_ms, id, status, flow, name);
-CREATE INDEX IF NOT EXISTS executions_by_status ON executions (status);
-CREATE INDEX IF NOT EXISTS served_callbacks ON served (execution) WHERE callback_token != '';
-"""
 _OPEN = (Status.STARTING.value, Status.RUNNING.value)
 _SELECT = (
     "SELECT e.id, e.flow, e.name, e.source, e.definition, e.secret, e.virtual, e.parent, e.parent_task, e.status, "
@@ -160,12 +138,6 @@ class OverviewRow:
 
 class ServedJournal(Journal):
     """The journal as a server uses it. One thread may use it; the reader is a second one, opened read-only."""
-
-    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
-        """Open the journal; see Journal."""
-        super().__init__(folder, read_only=read_only)
-        if not read_only:
-            self._db.executescript(_SCHEMA)
 
     def write(self, writes: Sequence[Write]) -> None:
         """Store all of `writes` in one commit; they are on disk when this returns, or none of them is."""

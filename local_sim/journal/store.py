@@ -14,40 +14,10 @@ from local_sim.engine.events import Event, Json, Status
 
 from .errors import ExecutionNotFound, ExecutionStored, JournalUnusable, JournalVersionError
 from .lock import FolderLock
+from .schema import MIGRATIONS
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = len(MIGRATIONS)
 FILE_NAME = "journal.sqlite"
-_SCHEMA = """
-CREATE TABLE executions (
-    id INTEGER PRIMARY KEY,
-    flow TEXT NOT NULL,
-    name TEXT NOT NULL,
-    source TEXT NOT NULL,
-    definition TEXT NOT NULL,
-    secret BLOB NOT NULL,
-    virtual INTEGER NOT NULL,
-    parent INTEGER REFERENCES executions(id),
-    parent_task INTEGER,
-    status TEXT NOT NULL,
-    created_ms INTEGER NOT NULL,
-    output TEXT,
-    error TEXT NOT NULL DEFAULT '',
-    cause TEXT NOT NULL DEFAULT '',
-    UNIQUE (flow, name)
-);
-CREATE TABLE events (
-    execution INTEGER NOT NULL REFERENCES executions(id),
-    number INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    PRIMARY KEY (execution, number)
-) WITHOUT ROWID;
-CREATE TABLE background (
-    request_id TEXT PRIMARY KEY,
-    execution INTEGER NOT NULL REFERENCES executions(id),
-    function TEXT NOT NULL,
-    event BLOB NOT NULL
-) WITHOUT ROWID;
-"""
 _COLUMNS = (
     "id, flow, name, source, definition, secret, virtual, parent, parent_task, status, created_ms, output, error, cause"
 )
@@ -100,7 +70,7 @@ class Journal:
         self._lock = FolderLock(folder) if folder is not None and not read_only else None
         try:
             self._db = _open(folder, read_only)
-            self._check_version(folder)
+            self._migrate(folder, read_only)
         except BaseException:
             self._release()
             raise
@@ -120,14 +90,17 @@ class Journal:
         if self._lock is not None:
             self._lock.release()
 
-    def _check_version(self, folder: Path | None) -> None:
+    def _migrate(self, folder: Path | None, read_only: bool) -> None:
+        """Bring an older file forward. A reader leaves it as it is: no migration took away what it reads."""
         where = folder or Path(":memory:")
         try:
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
-            elif version != SCHEMA_VERSION:
+            if version > SCHEMA_VERSION:
                 raise JournalVersionError(where, version, SCHEMA_VERSION)
+            if version == 0 and read_only:
+                raise JournalUnusable(where, "its journal is still empty")
+            for number in range(SCHEMA_VERSION if read_only else version, SCHEMA_VERSION):
+                self._db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")
         except sqlite3.Error as error:
             raise JournalUnusable(where, str(error)) from None
 

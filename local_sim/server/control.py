@@ -16,6 +16,7 @@ from local_sim.services.faults import FaultKind, FaultRule, Faults
 
 TOKEN_HEADER = "x-local-sim-token"  # noqa: S105 - a header's name
 _BODY_BYTES = 64 * 1024
+_SERVICES = frozenset({"fnf", "fc", "ots", "oss", "*"})
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
@@ -92,6 +93,8 @@ class ControlApp:
         try:
             given = json.loads(body)
             rule = FaultRule(**{**given, "kind": FaultKind(given["kind"])})
+            if rule.service not in _SERVICES:
+                raise InvalidFaultRule("service", f"{rule.service!r} is none of {', '.join(sorted(_SERVICES))}")
         except InvalidFaultRule as error:
             return 400, {"error": str(error)}
         except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -107,6 +110,7 @@ def _shown(rule: FaultRule) -> dict[str, Any]:
         "kind": rule.kind.value,
         "rate": rule.rate,
         "times": rule.times,
+        "seed": rule.seed,
         "delay_ms": rule.delay_ms,
         "code": rule.code,
     }

@@ -23,7 +23,11 @@ _HITS_KEPT = 100_000
 
 
 class FaultKind(str, enum.Enum):
-    """What can happen to a request."""
+    """What can happen to a request. `drop` is short for `drop-before`."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> FaultKind | None:
+        return cls.DROP_BEFORE if value == "drop" else None
 
     DROP_BEFORE = "drop-before"
     """The connection is cut and the service never sees the request."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -13,6 +14,7 @@ import pytest
 
 from local_sim.engine import Event, Started, Status, TaskFailed, TaskSucceeded, TimerFired
 from local_sim.journal import (
+    SCHEMA_VERSION,
     BackgroundCall,
     ExecutionNotFound,
     ExecutionRecord,
@@ -22,6 +24,7 @@ from local_sim.journal import (
     JournalUnusable,
     JournalVersionError,
 )
+from local_sim.journal.served import ServedJournal
 
 ROOT = Path(__file__).resolve().parents[2]
 EVENTS: list[Event] = [
@@ -128,7 +131,28 @@ def test_another_schema_version_is_refused(tmp_path: Path) -> None:
         database.execute("PRAGMA user_version = 99")
     with pytest.raises(JournalVersionError) as caught:
         Journal(tmp_path)
-    assert (caught.value.found, caught.value.expected) == (99, 1)
+    assert (caught.value.found, caught.value.expected) == (99, SCHEMA_VERSION)
+
+
+def test_a_journal_of_the_first_version_goes_on_where_it_was(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        record = create(journal)
+        journal.append(record.id, 0, EVENTS[0])
+    with contextlib.closing(sqlite3.connect(tmp_path / "journal.sqlite")) as database:
+        database.executescript("DROP TABLE served; PRAGMA user_version = 1;")
+    with Journal(tmp_path, read_only=True) as reader:  # which may not change it
+        assert reader.events(record.id) == EVENTS[:1]
+    with ServedJournal(tmp_path) as journal:
+        assert journal.events(record.id) == EVENTS[:1]
+        assert journal.unfinished() == []
+    with contextlib.closing(sqlite3.connect(tmp_path / "journal.sqlite")) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+
+
+def test_an_empty_file_is_no_journal_for_a_reader(tmp_path: Path) -> None:
+    (tmp_path / "journal.sqlite").touch()
+    with pytest.raises(JournalUnusable, match="still empty"):
+        Journal(tmp_path, read_only=True)
 
 
 def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ class Caller:
 
     def __init__(self, world: World) -> None:
         address = urlsplit(world.server.endpoint)
-        self.connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)
+        self.connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=600)
 
     def __call__(self, action: str, **parameters: str) -> Any:
         self.connection.request("POST", "/", urlencode({"Action": action, **parameters}), FORM)
@@ -63,8 +63,8 @@ def wait_at_once(world: World, count: int) -> None:
             call("StartExecution", FlowName="f", ExecutionName=f"e{number}-{index}", Input="{}")
 
     at_once(8, start)
-    world.until(lambda: len(world.tokens) == count, 120)
-    world.until(lambda: not world.server._core.busy, 60)  # type: ignore[union-attr]
+    world.until(lambda: len(world.tokens) == count, 600)
+    world.until(lambda: not world.server._core.busy, 600)  # type: ignore[union-attr]
     each = (resident_bytes() - before) / count
     assert each < 20_000, f"{each:.0f} bytes for a waiting execution"
     begin = time.monotonic()
@@ -86,7 +86,7 @@ def test_a_thousand_wait_at_once_and_a_restart_loses_none(world: World) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_ten_thousand_wait_at_once(world: World) -> None:
     wait_at_once(world, 10_000)
 
@@ -115,7 +115,7 @@ def test_forty_clients_run_flows_without_an_error(world: World) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_two_hundred_clients_for_a_minute(world: World) -> None:
     print(run_at_once(world, 200, 60), "executions")
 

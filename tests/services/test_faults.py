@@ -106,6 +106,43 @@ def test_duplicate_delivers_twice_and_answers_with_the_first(rig: Rig) -> None:
     assert rig.box.got == [b"a", b"a"]
 
 
+@pytest.mark.parametrize("rules", [[], [FaultRule("box", "Get", FaultKind.THROTTLE)]])
+def test_a_body_streams_through_piece_by_piece(rules: list[FaultRule]) -> None:
+    asked, taken = [], []
+
+    async def receive() -> dict[str, object]:
+        asked.append(len(taken))
+        return {"type": "http.request", "body": b"x", "more_body": len(asked) < 3}
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        while len(taken) < 3:
+            taken.append(await receive())
+
+    async def send(message: object) -> None:
+        pass
+
+    faults = Faults()
+    for rule in rules:
+        faults.add(rule)
+    asyncio.run(faults.wrap(app, DIALECT)({"type": "http", "path": "/Put"}, receive, send))
+    assert asked == [0, 1, 2]  # no piece is read before the app wants it
+
+
+@pytest.mark.parametrize("size", [0, 1, 1024 * 1024, 5_000_000])
+def test_a_repeated_body_of_any_size_is_the_same_again(rig: Rig, size: int) -> None:
+    rig.faults.add(FaultRule("box", "Put", FaultKind.DUPLICATE, times=1))
+    body = (bytes(range(251)) * (size // 251 + 1))[:size]
+    assert rig.ask(body) == (200, b"kept 1 of " + body)
+    assert rig.box.got == [body, body]
+
+
+def test_half_of_a_large_answer_arrives(rig: Rig) -> None:
+    rig.faults.add(FaultRule("box", "Put", FaultKind.PARTIAL_BODY, times=1))
+    with pytest.raises(http.client.IncompleteRead) as caught:
+        rig.ask(bytes(2_000_000))
+    assert caught.value.partial == b"kept 1 of " + bytes(999_995)
+
+
 def test_partial_body_cuts_the_answer_in_half(rig: Rig) -> None:
     rig.faults.add(FaultRule("box", "Put", FaultKind.PARTIAL_BODY, times=1))
     with pytest.raises(http.client.IncompleteRead) as caught:
