@@ -31,6 +31,10 @@ def check_layout(template: Template, findings: Findings) -> None:
     if edition is None or edition.value != "3.0.0":
         problem = "edition must be 3.0.0" + ("" if edition is None else f", not {edition.value!r}")
         findings.error("SD03", problem, edition.place if edition else root.place)
+    access = root.fields.get("access")
+    if access is not None and access.open:
+        # OBSERVED with s 3.1.10: it is looked up as it is written, and there is no such alias.
+        findings.error("SD16", "access takes no variable; use s -a ALIAS to choose another one", access.place)
     if "extend" in root.fields and "env" in root.fields:
         findings.error("SD06", "extend and env exclude each other", root.key_place("env"))
     _check_resources(template, findings)

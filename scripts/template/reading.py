@@ -61,7 +61,7 @@ def read_template(file: Path, environment: Mapping[str, str]) -> Template:
 
 
 def _others(root: Node, renderer: Renderer) -> dict[str, Node]:
-    wanted = ("name", "access", "vars", "flow")
+    wanted = ("name", "vars", "flow")
     return {key: renderer.render(node) for key, node in root.fields.items() if key in wanted}
 
 

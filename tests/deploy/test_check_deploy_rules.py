@@ -28,6 +28,7 @@ def test_the_shipped_templates_have_no_findings(name: str) -> None:
     ("old", "new", "rule", "message"),
     [
         ("edition: 3.0.0", "edition: 2.0.0", "SD03", "edition must be 3.0.0, not '2.0.0'"),
+        ("access: default", "access: ${vars.region}", "SD16", "access takes no variable"),
         ("access: default", "acess: default", "SD04", "did you mean 'access'?"),
         ("runtime: python3.12", "runtime: python3.11", "SD13", "runtime 'python3.11' is refused"),
         ("runtime: python3.12", "runtime: python3.9", "SD13", "needs Python 3.10"),
