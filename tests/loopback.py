@@ -58,7 +58,8 @@ class Loopback:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-                asked = Asked(self.path, {name.lower(): text for name, text in self.headers.items()}, body, self.command)
+                headers = {name.lower(): text for name, text in self.headers.items()}
+                asked = Asked(self.path, headers, body, self.command)
                 server.asked.append(asked)
                 given = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
                 server.send(self, given(asked) if callable(given) else given)

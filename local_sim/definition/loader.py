@@ -74,6 +74,10 @@ def check_flow(
     collector = Collector(source)
     built = _build(text, collector, max_bytes=max_bytes, express=express)
     run_checks(built.scopes, collector, functions=functions, express=express)
+    if built.flow is not None and built.flow.root.serial is not None:
+        from .legacy.check import check_legacy
+
+        check_legacy(built.flow, collector, functions)
     report = collector.report()
     return report.strict() if strict else report
 
