@@ -130,6 +130,13 @@ class Load:
                 self.started.add(name)
                 self.report(client)
 
+    def wait_for_more(self) -> None:
+        """Return once the server has acknowledged something more, so that no round is without load."""
+        deadline, before = time.monotonic() + _START_SECONDS, len(self.started)
+        while len(self.started) == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+
     def report(self, client: Client) -> None:
         for path in list(self.victim.marks.glob("*.token")):
             token, run = path.read_text(), path.name.partition(".")[0]
@@ -164,7 +171,8 @@ def crash_rounds(tmp_path: Path, rounds: int, seed: int) -> None:
             threads = [threading.Thread(target=load.run, args=(client_of(state), stop)) for _ in range(2)]
             for thread in threads:
                 thread.start()
-            time.sleep(chance.uniform(0.1, 0.8))
+            load.wait_for_more()
+            time.sleep(chance.uniform(0, 0.5))
             victim.kill()
             stop.set()
             for thread in threads:

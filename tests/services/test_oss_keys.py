@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -149,3 +150,17 @@ def test_unasked_listing_of_unsayable_keys_says_that_it_is_encoded(served: Serve
     bucket.delete_object("a\x01b")
     assert "<EncodingType>url</EncodingType>" in text
     assert f"<Key>{quote(chr(1).join('ab'), safe='')}</Key>" in text
+
+
+def test_normal_forms_of_a_text_are_different_keys(served: Served) -> None:
+    """Compared by bytes, whatever the file system thinks: nothing of a key reaches it."""
+    bucket = oss2_bucket(served.endpoint, "v4")
+    forms = {unicodedata.normalize(form, "Å/한글.txt"): form.encode() for form in ("NFC", "NFD")}
+    for key, data in forms.items():
+        bucket.put_object(key, data)
+    try:
+        assert {row.key for row in oss2.ObjectIterator(bucket)} == set(forms)
+        assert {key: bucket.get_object(key).read() for key in forms} == forms
+    finally:
+        for key in forms:
+            bucket.delete_object(key)

@@ -284,3 +284,38 @@ def test_capacity_units(client: Any) -> None:
     assert units(client.put_row("t", row(columns=[("a", "x" * 9000)]), condition(EXIST))[0]) == (1, 3)
     assert units(client.get_row("t", pk(), max_version=1)[0]) == (3, 0)
     assert units(client.get_row("t", pk("absent"), max_version=1)[0]) == (1, 0)
+
+
+ODD = ["..", "../../etc", "a\\b", "a\x00b", "a\x00", "%2e%2e", " ", "'; DROP TABLE rows; --", "x" * 1024]
+ODD += ["\u00c5", "A\u030a"]  # one letter in two normal forms
+    "..",
+    "../../etc",
+    "a\\b",
+    "a\x00b",
+    "a\x00",
+    "%2e%2e",
+    " ",
+    "'; DROP TABLE rows; --",
+    "\u00c5",
+    "A\u030a",
+    "x" * 1024,
+]
+
+
+def test_odd_key_values_are_kept_apart_and_in_the_order_of_their_bytes(client: Any) -> None:
+    for number, text in enumerate(ODD):
+        client.put_row("t", sdk.Row([("task", text), ("entry", number)], [("was", text)]), condition(NOT_EXIST))
+    start = [("task", sdk.INF_MIN), ("entry", sdk.INF_MIN)]
+    end = [("task", sdk.INF_MAX), ("entry", sdk.INF_MAX)]
+    _, following, found, _ = client.get_range("t", "FORWARD", start, end, max_version=1)
+    assert following is None
+    texts = [found_row.primary_key[0][1] for found_row in found]
+    assert texts == sorted(ODD, key=str.encode)
+    assert [found_row.attribute_columns[0][1] for found_row in found] == texts
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "a\\b", "a\x00", "\u00c5", "x" * 256, ""])
+def test_names_never_leave_their_alphabet(client: Any, name: str) -> None:
+    with pytest.raises(sdk.OTSServiceError) as refused:
+        client.get_row(name, [("task", "a"), ("entry", 1)])
+    assert refused.value.get_error_code() in ("OTSParameterInvalid", "OTSObjectNotExist")
