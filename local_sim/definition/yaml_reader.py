@@ -24,12 +24,16 @@ class StopReading(Exception):
     """The text cannot be read any further; the finding is in the collector."""
 
 
-def read_yaml(text: str, collector: Collector) -> Node:
-    """Return the root node. Raises StopReading after recording why there is none."""
+def read_yaml(text: str, collector: Collector, *, merges_override: bool = False) -> Node:
+    """Return the root node. Raises StopReading after recording why there is none.
+
+    `merges_override`: a key written out, or merged first, wins over one merged by `<<`, as YAML 1.1 has it; without it
+    that is a duplicate key (A49).
+    """
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    builder = _Builder(collector)
+    builder = _Builder(collector, merges_override=merges_override)
     try:
         for event in yaml.parse(text, Loader=loader):
             builder.take(event)
@@ -111,7 +115,8 @@ def find_glued(text: str) -> str:
 class _Builder:
     """Builds nodes from events with a stack of its own."""
 
-    def __init__(self, collector: Collector) -> None:
+    def __init__(self, collector: Collector, *, merges_override: bool) -> None:
+        self._merges_override = merges_override
         self.root: Node | None = None
         self._collector = collector
         self._open: list[_Open] = []
@@ -269,6 +274,8 @@ class _Builder:
                     self._collector.add("SK013", key, "<< merges maps only", fix="write the entries out")
                     continue
                 for name, entry in source.entries.items():
+                    if name in target.entries and self._merges_override:
+                        continue
                     if name in target.entries:
                         report_duplicate(entry[0], target.entries[name][0], self._collector)
                     else:

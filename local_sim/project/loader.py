@@ -13,7 +13,7 @@ from . import rules
 from .declared import declared_errors
 from .errors import Place, ProjectError, ProjectNotFound, TemplateError, Unresolvable
 from .model import Function, Project, Settings
-from .nodes import Node, parse
+from .nodes import Node
 from .outside import read_services
 from .triggers import read_triggers
 from .variables import Renderer
@@ -117,6 +117,8 @@ def load_template(file: Path, environment: Mapping[str, str]) -> dict[str, Funct
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise TemplateError(f"cannot be read: {getattr(error, 'strerror', None) or error}", Place(name, 1, 1)) from None
+    from .yaml_nodes import parse  # brings the reader of flows along, which a worker's process does not need
+
     root = parse(text, name)
     resources = _resources(root)
     dotenv = _dotenv(file.parent / ".env")

@@ -80,7 +80,7 @@ def test_defaults_are_those_of_the_component(tmp_path: Path) -> None:
     ("old", "new", "line", "words"),
     [
         ("edition: 3.0.0", "edition: 1.0.0", 1, "edition must be 3.0.0"),
-        ("        BOTH: own", "        BOTH: own\n        BOTH: again", 24, "'BOTH' is given twice, first at line 23"),
+        ("        BOTH: own", "        BOTH: own\n        BOTH: again", 24, "'BOTH' is given twice; first in line 23"),
         ("    component: fc3\n", "", 15, "'pay' lacks its component"),
         ("    component: fc3\n", '    component: ""\n', 15, "component of resource 'pay' must be text"),
         ("    component: fc3\n", "    component: [a]\n", 15, "component of resource 'pay' must be text"),
@@ -100,7 +100,7 @@ def test_defaults_are_those_of_the_component(tmp_path: Path) -> None:
         ("      handler: main.pay\n", "", 18, "lack handler"),
         ("{name: base}", "{name: bse}", 16, "extend must name an entry"),
         ("resources:\n", "resources: []\nrest:\n", 13, "resources must be a map"),
-        ("  region: cn-shanghai", "\tregion: cn-shanghai", 4, "not YAML"),
+        ("  region: cn-shanghai", "\tregion: cn-shanghai", 4, "line 4 is indented with a tab"),
     ],
 )
 def test_a_fault_names_file_line_and_field(tmp_path: Path, old: str, new: str, line: int, words: str) -> None:
@@ -125,12 +125,38 @@ def test_words_of_yaml_1_1_stay_text(tmp_path: Path) -> None:
     assert load_project(write(tmp_path, text)).function("shop-pay").environment["BOTH"] == "on"
 
 
-def test_only_s_yaml_counts_as_the_template(tmp_path: Path) -> None:
+def test_only_s_yaml_counts_as_the_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "template.yml").write_text(GOOD, encoding="utf-8")
+    # Whatever lies above the test's folder is no part of it.
+    monkeypatch.setattr(type(tmp_path), "parents", property(lambda _: ()))
     with pytest.raises(ProjectNotFound) as caught:
         find_project(tmp_path)
     assert caught.value.start == tmp_path
     assert "s.yaml" in str(caught.value)
+
+
+BOMB = "b0: &b0 x\n" + "".join(f"b{n}: &b{n} [{', '.join([f'*b{n - 1}'] * 9)}]\n" for n in range(1, 10))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (BOMB, "aliases expand"),
+        ("a: " + "[" * 5000, "nested"),
+        ("a: " + "[" * 300 + "]" * 300, "nested deeper than 100 levels"),
+        ("a: &x [*x]\n", "contains itself"),
+        ("a: 1\n---\nb: 2\n", "a second document"),
+        ("? [a]\n: 1\n", "cannot be a key"),
+    ],
+)  # fmt: skip
+def test_a_template_beyond_all_measure_is_one_error(tmp_path: Path, text: str, says: str) -> None:
+    assert says in str(fault(tmp_path, text))
+
+
+def test_what_is_written_wins_over_what_is_merged(tmp_path: Path) -> None:
+    text = GOOD.replace("environmentVariables:\n      SHARED", "environmentVariables: &shared\n      SHARED")
+    merged = text.replace("        BOTH: own", "        <<: *shared\n        BOTH: own")
+    assert load_project(write(tmp_path, merged)).function("shop-pay").environment["BOTH"] == "own"
 
 
 def test_the_project_is_found_upwards(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from local_sim.project import Place, TemplateError
-from local_sim.project.nodes import Node, parse
+from local_sim.project.nodes import Node
 from local_sim.project.variables import Renderer
+from local_sim.project.yaml_nodes import parse
 
 TEXT = """\
 access: main
