@@ -127,7 +127,13 @@ def gather(plan: Plan, told: Iterable[Mapping[str, Any]], input_given: str = "")
     tried = sum(base["tried"] for base in bases) + sum(run["tried"] for run in runs)
     known = max((base["known"] for base in bases), default=0) + sum(run["known"] for run in runs)
     ordered = sorted(runs, key=lambda run: [(one["boundary"], one["fault"]) for one in run["schedule"]])
-    return Report(plan, bases[0], tuple(_silent(run) for run in ordered), Coverage(tried, known), input_given)
+    return Report(
+        plan,
+        _silent(bases[0]) if bases else _silent(runs[0]),
+        tuple(_silent(run) for run in ordered),
+        Coverage(tried, known),
+        input_given,
+    )
 
 
 def _silent(run: Mapping[str, Any]) -> Mapping[str, Any]:

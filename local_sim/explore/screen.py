@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -30,7 +32,11 @@ _MOST_CAUSES = 10
 
 def show(report: Report, console: Console) -> None:
     """Print matrix, what is broken, coverage."""
-    if report.runs and not report.plan.replay:
+    if report.plan.replay:
+        for line in _replayed(report.runs[0]):
+            console.print(line, highlight=False, soft_wrap=True, markup=False)
+    elif report.runs:
+        console.print(f"{report.plan.flow}: how each fault ends")
         console.print(_matrix(report))
     for run, count in report.causes[:_MOST_CAUSES]:
         console.print()
@@ -39,14 +45,31 @@ def show(report: Report, console: Console) -> None:
     left = len(report.causes) - _MOST_CAUSES
     if left > 0:
         console.print(f"\n... and {left} more ways of being broken; --json has all of them")
-    console.print()
-    console.print(_sum(report), highlight=False, soft_wrap=True)
+    if not report.plan.replay:
+        console.print()
+        console.print(_sum(report), highlight=False, soft_wrap=True)
+
+
+def _replayed(run: Mapping[str, Any]) -> Iterator[str]:
+    """Everything about one run, for whoever looks for a cause."""
+    faults = {placed["boundary"]: placed["fault"] for placed in run["schedule"]}
+    yield f"{run['id']}: {run['verdict']}, ended {run['status']} in {run['end']} {run['error']}".rstrip()
+    yield "\nboundaries"
+    for one in run["boundaries"]:
+        fault = f"   <-- {faults[one['number']]}" if one["number"] in faults else ""
+        yield f"  {one['number']:>4} {one['text']}{'   ' if one['line'] else ''}{one['line']}{fault}"
+    yield "\nhistory"
+    for event in run["history"]:
+        said = f"  {event['detail']['error']}" if "error" in event["detail"] else ""
+        yield f"  {event['at_ms']} {event['type']} {event['state']}{said}"
+    yield "\neffects"
+    yield from (f"  {effect}" for effect in run["effects"] or ["none"])
 
 
 def _matrix(report: Report) -> Table:
     """Faults below each other and states side by side, since a flow has fewer of these."""
     cells = report.matrix()
-    table = Table(title=f"{report.plan.flow}: how each fault ends", title_justify="left", padding=(0, 1, 0, 0))
+    table = Table(padding=(0, 1, 0, 0))
     table.add_column("fault", no_wrap=True)
     for state in cells:
         table.add_column(state, overflow="fold")
@@ -63,20 +86,21 @@ def _cell(cell: Counter[str]) -> Text:
     return text
 
 
-def _cause(report: Report, run: object, count: int) -> Iterator[str]:
-    assert isinstance(run, dict)
+def _cause(report: Report, run: Mapping[str, Any], count: int) -> Iterator[str]:
     shared = f" ({count} runs)" if count > 1 else ""
     yield f"[bold red]BROKEN[/]{shared}: " + (" and ".join(_faults(run)) or "without any fault")
     for one in run["violations"]:
         place = f"  [dim]{one['line']}[/]" if one["line"] else ""
-        yield f"  {one['rule']}: {one['text']}{place}"
+        yield f"  {one['rule']}: {escape(one['text'])}{place}"
+        inner = [line for line in one["stack"] if line != one["line"]]
+        if inner:
+            yield f"    [dim]on the way: {' < '.join(reversed(inner))}[/]"
     yield f"  path: {' -> '.join(run['path'])}"
     if run["id"]:
         yield f"  replay: {report.command(run['id'])}"
 
 
-def _faults(run: object) -> Iterator[str]:
-    assert isinstance(run, dict)
+def _faults(run: Mapping[str, Any]) -> Iterator[str]:
     for placed, at in zip(run["schedule"], run["at"], strict=True):
         yield f"{placed['fault']} at {at} ({description(placed['fault'])})"
 

@@ -182,7 +182,14 @@ class Session:
     def replay(self, baseline: Baseline, faults: Mapping[int, str]) -> None:
         """Run the flow once with the faults given, by boundary number."""
         self.explorer.forced = faults
-        self.tell(baseline, *self._drive())
+        result, hung = self._drive()
+        for number, fault in faults.items():
+            if number >= len(self.explorer.passed):
+                raise BadPlan("--replay", f"the run has no boundary {number}; it has {len(self.explorer.passed)}")
+            here = self.explorer.passed[number]
+            if fault not in self.explorer.catalogue.applicable(here):
+                raise BadPlan("--replay", f"boundary {number} ({here.text}) has no fault {fault!r}")
+        self.tell(baseline, result, hung)
 
     def _drive(self) -> tuple[RunResult | None, str]:
         try:

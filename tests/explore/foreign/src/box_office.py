@@ -83,9 +83,7 @@ def _venue(method, path, body):
 
 def _bank(path, body, key):
     try:
-        answer = requests.post(
-            os.environ["BANK_URL"] + path, json=body, headers={"Idempotency-Key": key}, timeout=5
-        )
+        answer = requests.post(os.environ["BANK_URL"] + path, json=body, headers={"Idempotency-Key": key}, timeout=5)
     except requests.RequestException as error:
         raise Busy(str(error)) from error
     if answer.status_code in (402, 409):
