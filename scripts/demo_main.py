@@ -50,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(options: argparse.Namespace) -> int:
     try:
+        if options.page:
+            return _page(options)
         result = _resume(options) if options.resume else _start(options)
         result = _until_over(result, options)
         return _close(result, options)
@@ -67,14 +69,44 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--crash-after", metavar="STATE", help="kill the process with no clean-up right after STATE")
     parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER", help="where runs and services keep files")
     parser.add_argument("--resume", action="store_true", help="go on with the last run that was broken off")
+    parser.add_argument("--page", action="store_true", help="review in a browser: serve the page and print its link")
     options = parser.parse_args(arguments)
     options.data = options.data.resolve()
     return options
 
 
+def _page(options: argparse.Namespace) -> int:
+    """Let the local server run the flow and the page decide; the terminal shows how it goes."""
+    from scripts.demo_page import PageDemo, serving
+
+    mark = options.data / "page-task"
+    if options.resume and not mark.exists():
+        _say("There is no run with a page to go on with; start one with ./scripts/demo --page")
+        raise Stop(BAD_INPUT)
+    document = options.document or DOCUMENT
+    task_id = mark.read_text(encoding="utf-8") if options.resume else _new_task()
+    if not options.resume:
+        _check(document)
+    with serving(options.data) as environment:
+        demo = PageDemo(task_id, environment, _say)
+        if not options.resume:
+            _say(f"Document: {document}")
+            demo.start(document)
+            mark.write_text(task_id, encoding="utf-8")
+        status = demo.wait()
+    mark.unlink(missing_ok=True)
+    _say(f"\nThe flow has ended: {status}")
+    _job(["show_task", task_id, "--save", str(options.data / "results")], options)
+    return 0 if status == "Succeeded" else 1
+
+
+def _new_task() -> str:
+    return f"demo-{datetime.now().astimezone():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
 def _start(options: argparse.Namespace) -> dict[str, Any]:
     document = options.document or DOCUMENT
-    task_id = f"demo-{datetime.now().astimezone():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    task_id = _new_task()
     _check(document)
     _say(f"Document: {document}")
     flow_input = _upload(document, task_id, options)
@@ -163,6 +195,7 @@ def _ask(task_id: str, waiting: dict[str, Any], options: argparse.Namespace) -> 
     """Show the draft and ask for a decision. Raises KeyboardInterrupt at the end of input: nobody is there."""
     choices = waiting["choices"] or ["retry", "compensate", "abandon"]
     if waiting["state"] == "HumanReview":
+        _say("\n(./scripts/demo --page asks in a browser instead)")
         _say("\n" + _job(["show_task", task_id, "--draft"], options, capture=True))
     answer = ""
     while answer not in choices:
@@ -244,7 +277,8 @@ def _call(command: list[str], *, capture: bool) -> tuple[int, str]:
 def _again(options: argparse.Namespace, *more: str) -> str:
     """Return the command that goes on with this run."""
     data = [] if options.data == DATA else ["--data", shlex.quote(str(options.data))]
-    return " ".join(["./scripts/demo", *more, "--resume", *data])
+    page = ["--page"] if options.page else []
+    return " ".join(["./scripts/demo", *more, *page, "--resume", *data])
 
 
 def _say(text: str) -> None:
