@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -183,18 +183,19 @@ def serving(project: Path, data: Path, *options: str) -> Iterator[LocalSim]:
     """Run `local-sim serve` on a project and a data folder until it answers, then to the end of the block."""
     command = [sys.executable, "-m", "local_sim.cli", "serve", "--project", str(project), "--data", str(data)]
     environment: Mapping[str, str] = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(  # noqa: S603 - this interpreter and our own module
-        [*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, cwd=project
-    )
-    try:
-        yield LocalSim(_answering(data, process), process.pid)
-    finally:
-        process.terminate()
-        process.wait()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603 - this interpreter and our own module
+            [*command, *options], stdout=subprocess.DEVNULL, stderr=said, env=environment, cwd=project
+        )
+        try:
+            yield LocalSim(_answering(data, process, said), process.pid)
+        finally:
+            process.terminate()
+            process.wait()
 
 
-def _answering(data: Path, process: subprocess.Popen[bytes]) -> str:
-    """Return the endpoint once a first request is answered."""
+def _answering(data: Path, process: subprocess.Popen[bytes], said: IO[bytes]) -> str:
+    """Return the endpoint once a first request is answered; raises RuntimeError with what the process `said`."""
     from local_sim.server import ServerNotRunning, read_state
 
     deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -207,7 +208,8 @@ def _answering(data: Path, process: subprocess.Popen[bytes]) -> str:
         if state.pid == process.pid:
             LocalClient(state.endpoint).call("DescribeRegions")
             return state.endpoint
-    raise RuntimeError("local-sim serve did not start")
+    said.seek(0)
+    raise RuntimeError(f"local-sim serve did not start: {said.read().decode(errors='replace')[-2000:]}")
 
 
 @contextmanager
