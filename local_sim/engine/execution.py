@@ -57,8 +57,8 @@ class Execution:
 
     `name` is the execution's name, `flow_name` the name the flow was created under (default: the definition's own),
     `secret` signs the callback tokens, `limits` are the published ones unless given, `trace` counts what was gone
-    through. Nothing here does I/O, reads a
-    clock or draws a random number. Values handed in and out are shared, never copied: do not change them in place.
+    through, `child` says that it runs one item of a distributed Map. Nothing here does I/O, reads a clock or draws a
+    random number. Values handed in and out are shared, never copied: do not change them in place.
     """
 
     def __init__(
@@ -71,10 +71,12 @@ class Execution:
         secret: bytes,
         limits: Limits = Limits(),  # noqa: B008 - frozen
         trace: Trace | None = None,
+        child: bool = False,
     ) -> None:
         called = flow.name if flow_name is None else flow_name
         self._run = Machine(flow, name=name, flow_name=called, role_arn=role_arn, secret=secret, limits=limits)
         self._run.trace = trace
+        self._run.is_child = child  # its input is an item, which may be anything (A19)
         self._history = History(self._run.log)
 
     def handle(self, event: Event) -> list[Command]:
@@ -189,7 +191,7 @@ class Execution:
         map_run = run.map_runs[command.map_run]
         flow = Flow(name=run.flow.name, root=map_run.state.processor, source=run.flow.source)
         limits = run.limits.express() if map_run.config.execution_mode == "Express" else run.limits
-        made = Execution(
+        return Execution(
             flow,
             name=command.name,
             flow_name=run.flow_name,
@@ -197,9 +199,8 @@ class Execution:
             secret=run.secret,
             limits=limits,
             trace=run.trace,
+            child=True,
         )
-        made._run.is_child = True
-        return made
 
     def _out_of_turn(self, event: Event) -> Ignored | None:
         """Refuse what comes before the start, after the end, or twice (C21)."""

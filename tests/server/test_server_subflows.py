@@ -97,6 +97,13 @@ def test_a_distributed_map_runs_its_children_as_executions(world: World) -> None
     assert [execution.name for execution in top] == ["one"]
 
 
+def test_items_of_a_distributed_map_may_be_anything(world: World) -> None:
+    world.create("f", distributed({"Type": "Pass", "Name": "P", "OutputConstructor": {"item.$": "$Input"}}))
+    world.begin("f", "one", {"items": [1, "two", None]})
+    ended = world.end_of("f", "one")
+    assert json.loads(ended.output) == {"Items": [{"item": 1}, {"item": "two"}, {"item": None}]}
+
+
 def test_a_map_run_can_be_widened_while_it_runs_and_goes_on_after_a_restart(world: World) -> None:
     waiting = distributed(callback("C"))
     waiting["ProcessorConfig"] = {"ExecutionMode": "Standard"}
