@@ -56,6 +56,7 @@ def build_engine(served: ServedRecord, definitions: Definitions) -> Execution:
         role_arn=served.role_arn,
         secret=record.secret,
         limits=_LIMITS.express() if served.express else _LIMITS,
+        child=bool(served.child_path),
     )
 
 
