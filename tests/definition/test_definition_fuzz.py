@@ -119,16 +119,6 @@ def test_broken_definitions_are_findings(flow: dict[str, Any]) -> None:
     agree(json.dumps(flow))
 
 
-@given(st.binary(max_size=300))
-def test_random_bytes_are_findings(data: bytes) -> None:
-    agree(data)
-
-
-@given(st.text(max_size=200))
-def test_random_text_is_findings(text: str) -> None:
-    agree(text)
-
-
 pieces = [
     "Type: StateMachine",
     "States:",
@@ -147,6 +137,23 @@ pieces = [
     "<<: ",
 ]
 pieces += ["? ", "| ", "> ", "'", '"', "#", "!a ", "%", "\t", "---\n", "a", "1e3", "yes", "~", "\\"]
+
+
+@given(st.binary(max_size=300))
+def test_random_bytes_are_findings(data: bytes) -> None:
+    agree(data)
+
+
+@pytest.mark.soak
+@settings(max_examples=30_000)
+@given(st.binary(max_size=2_000) | st.lists(st.sampled_from(pieces), max_size=400).map("".join))
+def test_random_bytes_for_long_are_findings(data: bytes | str) -> None:
+    agree(data)
+
+
+@given(st.text(max_size=200))
+def test_random_text_is_findings(text: str) -> None:
+    agree(text)
 
 
 @settings(max_examples=200)

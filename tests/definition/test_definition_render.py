@@ -102,7 +102,7 @@ def run(*arguments: object) -> tuple[int, str]:
         (["good.yaml", "bad.yaml"], [], 1),
         (["missing.yaml"], [], 2),
         (["bad.yaml", "missing.yaml"], [], 2),
-        (["broken.txt"], [], 2),
+        (["broken.txt"], [], 1),
         (["good.yaml"], ["--format", "xml"], 2),
         ([""], [], 1),
     ],

@@ -17,6 +17,8 @@ from types import ModuleType
 
 import pytest
 
+from local_sim.expression.signatures import ALIASES, SIGNATURES
+
 TESTS = Path(__file__).parents[1]
 ROOMS = ("engine", "definition", "expression", "legacy", "actions", "runner")
 PAGES = {
@@ -95,6 +97,12 @@ def test_there_are_enough_rows(counts: dict[str, Counter[str]]) -> None:
 @pytest.mark.parametrize("topic", FILES)
 def test_every_state_and_topic_has_a_file_of_its_own(topic: str, counts: dict[str, Counter[str]]) -> None:
     assert sum(counts[FILES[topic]].values()) > 0, FILES[topic]
+
+
+@pytest.mark.parametrize("function", sorted({*SIGNATURES, *ALIASES}))
+def test_every_built_in_function_has_rows(function: str) -> None:
+    text = (TESTS / FILES["functions"]).read_text(encoding="utf-8")
+    assert len(re.findall(rf"\b{function}\(", text)) >= 1
 
 
 def test_every_row_names_a_source_that_exists(counts: dict[str, Counter[str]]) -> None:
