@@ -12,6 +12,7 @@ ROW = re.compile(r"^\| (C\d\d) \| [^|]+ \| ([^|]+) \|$", re.M)
 GROUPS = {
     "the interpreter": range(1, 22),
     "YAML": range(22, 25),
+    "callbacks": range(40, 47),
     "deploying": range(47, 54),
     "the documentation's traps": range(60, 64),
 }
