@@ -433,7 +433,7 @@ def test_sts_token_is_accepted(endpoint: str, version: str, sdk: Face) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda bucket: bucket.get_bucket_lifecycle(),
+        lambda bucket: bucket.get_bucket_website(),
         lambda bucket: bucket.get_bucket_policy(),
         lambda bucket: bucket.put_bucket_versioning(oss2.models.BucketVersioningConfig("Enabled")),
         lambda bucket: bucket.put_object("k", b"", headers={"x-oss-server-side-encryption": "AES256"}),
