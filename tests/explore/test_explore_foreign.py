@@ -85,7 +85,7 @@ def test_a_declined_payment_is_undone_in_every_way() -> None:
 def test_a_key_with_a_timestamp_in_it_is_found(tmp_path: Path) -> None:
     old, new = "key = f\"pay-{order['order']}\"", "import time; key = f\"pay-{order['order']}-{time.time()}\""
     root = changed(tmp_path, (old, new))
-    report = explored("tickets", SALE, root=root, faults=("reply_lost", "twice"))
+    report = explored("tickets", SALE, root=root, faults=("error_after", "twice"))
     assert rules(report) == {"at most once"}
     assert lines(report) == {line_of(root, '_bank("/payments", body, key)')}
     assert report.broken[0]["violations"][0]["stack"][-1] == line_of(root, "answer = requests.post(")
@@ -122,7 +122,7 @@ def test_a_forgotten_catch_is_found_with_the_state_s_line(tmp_path: Path) -> Non
     root = changed(tmp_path, (pay, bare), file=file)
     report = explored("tickets", SALE, root=root, faults=("error:Declined",))
     assert rules(report) == {"every error is taken"}
-    number = text[: text.index("    Name: Pay")].count("\n")
+    number = text[: text.index("    Name: Pay")].count("\n") + 1
     assert lines(report) == {f"{file}:{number}"}
 
 

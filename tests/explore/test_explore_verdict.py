@@ -119,7 +119,7 @@ def test_an_end_owes_what_the_project_says(owed: str, broken: list[str]) -> None
 
 
 def test_an_error_no_rule_took_is_found_with_the_line_of_the_state() -> None:
-    assert said(run(end="Pay", status="Failed", error="Boom")) == [("every error is taken", "flows/f.yaml:7")]
+    assert said(run(end="Pay", status="Failed", error="Boom")) == [("every error is taken", "flows/f.yaml:8")]
 
 
 def test_an_execution_that_stands_still_is_found() -> None:

@@ -97,7 +97,6 @@ def _keep(key, data):
     bucket = oss2.Bucket(auth, os.environ["OSS_ENDPOINT"], os.environ["OSS_BUCKET"])
     try:
         bucket.put_object(key, data, headers={"x-oss-forbid-overwrite": "true"})
-    except oss2.exceptions.FileAlreadyExists:
-        pass
     except oss2.exceptions.OssError as error:
-        raise Busy(str(error)) from error
+        if error.code != "FileAlreadyExists":
+            raise Busy(str(error)) from error
