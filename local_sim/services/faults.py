@@ -20,6 +20,16 @@ from local_sim.services.deliveries import Delivery, HeldAnswer, ignore, replayed
 from local_sim.services.errors import ConnectionCut, InvalidFaultRule
 
 _HITS_KEPT = 100_000
+_LONGEST_DELAY_MS = 86_400_000
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "service": (str,),
+    "api": (str,),
+    "rate": (int, float),
+    "times": (int, type(None)),
+    "seed": (int,),
+    "delay_ms": (int,),
+    "code": (str, type(None)),
+}
 
 
 class FaultKind(str, enum.Enum):
@@ -76,12 +86,20 @@ class FaultRule:
         except ValueError:
             known = ", ".join(kind.value for kind in FaultKind)
             raise InvalidFaultRule("kind", f"{self.kind!r} is none of {known}") from None
+        self._check_types()
         if not 0 <= self.rate <= 1:
             raise InvalidFaultRule("rate", f"{self.rate} is not between 0 and 1")
         if self.times is not None and self.times < 1:
             raise InvalidFaultRule("times", f"{self.times} is less than 1")
-        if self.delay_ms < 0:
-            raise InvalidFaultRule("delay_ms", f"{self.delay_ms} is negative")
+        if not 0 <= self.delay_ms <= _LONGEST_DELAY_MS:
+            raise InvalidFaultRule("delay_ms", f"{self.delay_ms} is not between 0 and {_LONGEST_DELAY_MS}")
+
+    def _check_types(self) -> None:
+        """Refuse what JSON lets through; a bool is no number here."""
+        for name, types in _TYPES.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, types):
+                raise InvalidFaultRule(name, f"{value!r} is of the wrong type")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -12,6 +13,8 @@ from urllib.parse import urlencode, urlsplit
 import oss2
 import pytest
 import tablestore as sdk
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from served_world import World, passing
 from tablestore.retry import NoRetryPolicy
 
@@ -208,6 +211,27 @@ def test_drop_is_short_for_drop_before(control: ControlClient, targets: dict[str
 def test_a_service_that_is_none_is_refused(control: ControlClient) -> None:
     with pytest.raises(ServerUnreachable, match="'otss' is none of"):
         control.call("POST", "faults", {"service": "otss", "api": "*", "kind": "throttle"})
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(10**400),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=3,
+)
+FIELDS = ["service", "api", "kind", "rate", "times", "seed", "delay_ms", "code", "more"]
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3) | JSON)
+def test_any_rule_is_taken_or_refused_by_name(control: ControlClient, given_rule: Any) -> None:
+    usual = {"service": "fnf", "api": "None", "kind": "throttle"}
+    rule = {**usual, **given_rule} if isinstance(given_rule, dict) else given_rule
+    said = "an id"
+    try:
+        control.call("POST", "faults", rule)
+    except ServerUnreachable as error:
+        said = str(error)
+    assert re.search(r"an id|not a fault rule|is of the wrong type|is not between|less than|is none of", said)
 
 
 def test_large_objects_stream_past_the_rules(served: World, control: ControlClient, targets: dict[str, Target]) -> None:
