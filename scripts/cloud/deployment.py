@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from scripts.cloud.errors import NotConfigured
+from scripts.cloud.settings import current_keys
 from scripts.template import Resource, TemplateError, plain, read_template
 
 if TYPE_CHECKING:
@@ -62,18 +63,26 @@ def read_deployment(settings: CloudSettings) -> Deployment:
 
 
 def adopt_environment(settings: CloudSettings) -> None:
-    """Set what the environment does not say about the data from the template: its names, and the public endpoints.
+    """Set what the environment does not say: credentials, and from the template the data's names and public endpoints.
 
-    Functions reach the data from inside the region's network, these jobs mostly from outside of it.
+    Functions reach the data from inside the region's network, these jobs mostly from outside of it. Without a template
+    the environment has to say everything. Raises `NotConfigured` without credentials, and `TemplateError`.
     """
-    named = read_deployment(settings).environment
-    for key in _DATA:
-        value = named.get(key, "")
-        if value and not os.environ.get(key):
-            os.environ[key] = value.replace(".vpc.tablestore.", ".tablestore.").replace(
-                "-internal.aliyuncs.", ".aliyuncs."
-            )
+    keys = current_keys()
+    os.environ["ALIBABA_CLOUD_ACCESS_KEY_ID"] = keys.key_id
+    os.environ["ALIBABA_CLOUD_ACCESS_KEY_SECRET"] = keys.secret
+    if keys.token:
+        os.environ["ALIBABA_CLOUD_SECURITY_TOKEN"] = keys.token
     os.environ.setdefault("ALIBABA_CLOUD_REGION", settings.region)
+    if all(os.environ.get(key) for key in _DATA) or not settings.template.is_file():
+        return
+    for key, value in read_deployment(settings).environment.items():
+        if key in _DATA and value and not os.environ.get(key):
+            os.environ[key] = _public(value)
+
+
+def _public(endpoint: str) -> str:
+    return endpoint.replace(".vpc.tablestore.", ".tablestore.").replace("-internal.aliyuncs.", ".aliyuncs.")
 
 
 def role_arn(role: str, settings: CloudSettings) -> str:

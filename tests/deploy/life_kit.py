@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from typer.testing import CliRunner
@@ -68,7 +70,8 @@ class Deployed:
 def empty_cloud(folder: Path, archive: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
     """A local cloud with nothing in it."""
     (folder / "project").mkdir()
-    with LocalServer(Project(folder / "project"), folder / "data") as server:
+    # The jobs fill gaps of the environment in: all of it is put back at the end.
+    with LocalServer(Project(folder / "project"), folder / "data") as server, mock.patch.dict(os.environ):
         environment = {
             **server.environment,
             "ALIBABA_CLOUD_ACCOUNT_ID": ACCOUNT,
