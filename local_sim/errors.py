@@ -5,6 +5,7 @@ LocalSimError                     catch it for: any fault a person can put right
 ├── workers.WorkerError           handlers that cannot be loaded
 ├── journal.JournalError          the data folder
 ├── runner.RunError               what a run was asked to do
+├── explore.ExploreError          an exploration of faults that cannot be started or finished
 ├── cloud.CloudError              local services and the setup hook
 └── services.ServiceError         a port that is taken, an address that cannot be listened on
 """
