@@ -45,12 +45,12 @@ class Flusher:
         if self._file is None:
             # SQLite keeps one log file as long as a connection is open: it is emptied and used again, never replaced.
             self._file = os.open(self._path.with_name(f"{self._path.name}-wal"), os.O_RDWR)
-            _sync_directory(self._path.parent)
+            flush_directory(self._path.parent)
         os.fsync(self._file)
 
 
-def _sync_directory(folder: Path) -> None:
-    """Make the file's name durable, where the system can."""
+def flush_directory(folder: Path) -> None:
+    """Make the names in `folder` durable, where the system can."""
     if sys.platform == "win32":  # no such thing as flushing a directory there
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sys
 import threading
 import uuid
 from collections import Counter
@@ -17,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 from io import BufferedWriter
 from pathlib import Path
 
+from local_sim.services.durability import flush_directory
 from local_sim.services.oss.checksums import Digests
 from local_sim.services.oss.model import Segment, Written
 
@@ -177,17 +177,6 @@ class BlobWriter:
         if self._file is not None:
             self._file.close()
             self._unfinished.unlink(missing_ok=True)
-
-
-def flush_directory(directory: Path) -> None:
-    """Make the names in `directory` durable, where the system can."""
-    if sys.platform == "win32":  # no such thing as flushing a directory there
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _read(path: Path, first: int, last: int) -> Iterator[bytes]:
