@@ -10,55 +10,14 @@ import os
 import signal
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from life_kit import ROOT, Deployed, empty_cloud
-
-TEMPLATE = """\
-edition: 3.0.0
-name: tiny
-access: default
-resources:
-  one:
-    component: fc3
-    props:
-      region: cn-hangzhou
-      functionName: tiny-one
-      runtime: python3.10
-      code: ./code
-      handler: index.handler
-      cpu: 0.35
-      memorySize: 512
-      timeout: 10
-      role: tiny-functions
-      asyncInvokeConfig: {maxAsyncRetryAttempts: 0}
-      environmentVariables: {TABLESTORE_INSTANCE: local, OSS_BUCKET: local-bucket, STAGE: "${env('TINY_STAGE','1')}"}
-      triggers:
-        - triggerName: often
-          triggerType: timer
-          triggerConfig: {cronExpression: "@every 5m", enable: false}
-"""
-FLOW = """\
-Type: StateMachine
-SpecVersion: v1
-Name: tiny
-StartAt: One
-States:
-  - Type: Task
-    Name: One
-    Action: FC:InvokeFunction
-    Timeout: 20
-    Parameters:
-      resourceArn: acs:fc:::functions/tiny-one/LATEST
-      invocationType: Sync
-      body: {hello: world}
-    End: true
-"""
+from life_kit import ROOT, Deployed
+from tiny_kit import tiny_project
 
 
 class Killed(BaseException):
@@ -91,17 +50,7 @@ def killed_after(writes: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[
 
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
-    archive = tmp_path / "code.zip"
-    with zipfile.ZipFile(archive, "w") as package:
-        package.writestr("index.py", "def handler(event, context):\n    return '{}'\n")
-    (tmp_path / "s.yaml").write_text(TEMPLATE, encoding="utf-8")
-    (tmp_path / "flows").mkdir()
-    (tmp_path / "flows" / "tiny.yaml").write_text(FLOW, encoding="utf-8")
-    with empty_cloud(tmp_path, archive, monkeypatch) as cloud:
-        monkeypatch.setenv("STEPKEEPER_TEMPLATE", str(tmp_path / "s.yaml"))
-        monkeypatch.setenv("STEPKEEPER_FLOWS", str(tmp_path / "flows"))
-        # Checking a flow is a process of its own and sends nothing.
-        monkeypatch.setattr("scripts.deploy_flows.flow_problems", lambda files, root: [])
+    with tiny_project(tmp_path, monkeypatch) as cloud:
         yield cloud
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sys
 import time
 import zipfile
 from collections.abc import Iterator
@@ -13,19 +15,27 @@ from pathlib import Path
 
 import oss2
 import pytest
-from life_kit import Deployed, code_archive, empty_cloud
+from life_kit import ROOT, Deployed, code_archive, empty_cloud
 
 from ledger import LedgerSettings, environment_credentials
 from ledger.client import tablestore_client
+from scripts.build import build
+from scripts.building import Target
 from scripts.cloud import Route
 
 FLOW = "opc_minimal"
 TEXT = "Stepkeeper keeps steps. " * 40
 
 
-@pytest.fixture
-def deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
-    with empty_cloud(tmp_path, code_archive(tmp_path), monkeypatch) as cloud:
+@pytest.fixture(params=["sources", pytest.param("built", marks=[pytest.mark.soak, pytest.mark.timeout(900)])])
+def deployed(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
+    """With the package's own code only, or with a whole build (wheels included) for this interpreter."""
+    if request.param == "built":
+        target = Target(f"{sys.version_info[0]}.{sys.version_info[1]}")
+        archive = shutil.copy(build(ROOT, ROOT / "build" / "coldstart", target).archive, tmp_path)
+    else:
+        archive = code_archive(tmp_path)
+    with empty_cloud(tmp_path, Path(archive), monkeypatch) as cloud:
         yield cloud
 
 

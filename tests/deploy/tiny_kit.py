@@ -29,6 +29,11 @@ resources:
       memorySize: 1024
       timeout: 10
       role: tiny-functions
+      asyncInvokeConfig: {maxAsyncRetryAttempts: 0}
+      triggers:
+        - triggerName: often
+          triggerType: timer
+          triggerConfig: {cronExpression: "@every 5m", enable: false}
       environmentVariables: {TABLESTORE_INSTANCE: local, OSS_BUCKET: local-bucket, STAGE: "${env('TINY_STAGE','1')}"}
 """
 FLOW = """\
@@ -72,8 +77,8 @@ def handler(event, context):
 
 
 @contextmanager
-def tiny_deployment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
-    """Deployed and ready to start."""
+def tiny_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
+    """The files, and an empty cloud."""
     archive = folder / "code.zip"
     with zipfile.ZipFile(archive, "w") as package:
         package.writestr("index.py", HANDLER)
@@ -85,6 +90,13 @@ def tiny_deployment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[D
         monkeypatch.setenv("STEPKEEPER_FLOWS", str(folder / "flows"))
         # Checking a flow is a process of its own; tests of the check are elsewhere.
         monkeypatch.setattr("scripts.deploy_flows.flow_problems", lambda files, root: [])
+        yield cloud
+
+
+@contextmanager
+def tiny_deployment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
+    """Deployed and ready to start."""
+    with tiny_project(folder, monkeypatch) as cloud:
         for job in ("provision", "deploy_functions", "publish", "deploy_flows"):
             cloud.run(job)
         yield cloud
