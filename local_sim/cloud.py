@@ -110,7 +110,6 @@ class LocalCloud:
     def _start(self) -> dict[str, str]:
         from local_sim.services.errors import ServiceError
         from local_sim.services.oss import OssError
-        from local_sim.services.sqlite import SchemaTooNew
 
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -118,7 +117,7 @@ class LocalCloud:
         except OSError as error:
             self._stop()
             raise CloudError(f"the data folder {self.folder} cannot be used: {error.strerror or error}") from None
-        except (ServiceError, OssError, SchemaTooNew, sqlite3.Error) as error:
+        except (ServiceError, OssError, sqlite3.Error) as error:
             self._stop()
             raise CloudError(f"the local services cannot start: {error}") from error
 

@@ -6,9 +6,11 @@ from local_sim.services.errors import (
     ConnectionCut,
     InvalidFaultRule,
     PortInUse,
+    SchemaTooNew,
     ServiceError,
     ServiceNotRunning,
     StoreInUse,
+    StoreUnusable,
 )
 from local_sim.services.faults import Dialect, FaultHit, FaultKind, FaultRule, Faults
 from local_sim.services.host import LoopThread, ServiceHost, Services
@@ -25,9 +27,11 @@ __all__ = [
     "InvalidFaultRule",
     "LoopThread",
     "PortInUse",
+    "SchemaTooNew",
     "ServiceError",
     "ServiceHost",
     "ServiceNotRunning",
     "Services",
     "StoreInUse",
+    "StoreUnusable",
 ]

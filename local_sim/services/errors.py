@@ -8,6 +8,8 @@ type inside the service. The errors here are raised to whoever starts and drives
     ├── AddressUnusable           the host name or port cannot be listened on at all
     ├── ServiceNotRunning         asked for a port or endpoint of a service that was not started
     ├── StoreInUse                another process keeps its data in that folder or file; `path` says which
+    ├── StoreUnusable             a service's file cannot be opened, or is no database; `path` and `reason` say more
+    ├── SchemaTooNew              a later version of this program wrote the file, with schema `found`
     ├── InvalidFaultRule          a fault rule asks for something impossible; `field` says where
     └── ConnectionCut             raised by an app to drop its client's connection, never seen outside
 """
@@ -69,3 +71,24 @@ class StoreInUse(ServiceError):
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path} is in use by another process: stop it or use another --data")
         self.path = path
+
+
+class StoreUnusable(ServiceError):
+    """The file at `path` cannot be used; `reason` is the system's text."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path} cannot be used: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class SchemaTooNew(ServiceError):
+    """The file was written by a newer version of this program; `found` and `known` are schema versions."""
+
+    def __init__(self, path: Path, found: int, known: int) -> None:
+        super().__init__(
+            f"{path} has schema {found}, this version knows {known}: use a newer version or another --data"
+        )
+        self.path = path
+        self.found = found
+        self.known = known

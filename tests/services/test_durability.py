@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from local_sim.services import StoreInUse
+from local_sim.services import SchemaTooNew, StoreInUse, StoreUnusable
 from local_sim.services.durability import Flusher
 from local_sim.services.oss import index
 from local_sim.services.oss.model import Bucket
 from local_sim.services.oss.store import OssStore
-from local_sim.services.sqlite import SchemaTooNew, open_database
+from local_sim.services.sqlite import open_database
 from local_sim.services.tablestore import TablestoreStore
 
 
@@ -148,8 +148,17 @@ def test_an_older_oss_folder_is_brought_forward_with_its_objects(tmp_path: Path)
 def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     steps = ["CREATE TABLE t (n INTEGER)", "ALTER TABLE t ADD COLUMN m INTEGER; ALTER TABLE missing ADD COLUMN x"]
     open_database(tmp_path / "x.sqlite", steps[:1]).close()
-    with pytest.raises(sqlite3.OperationalError):
+    with pytest.raises(StoreUnusable, match="no such table: missing"):
         open_database(tmp_path / "x.sqlite", steps)
     again = open_database(tmp_path / "x.sqlite", steps[:1])
     assert [row[1] for row in again.execute("PRAGMA table_info(t)")] == ["n"]
     again.close()
+
+
+@pytest.mark.parametrize("content", [b"not a database, certainly not one" * 100, None])
+def test_a_file_that_is_no_database_is_refused_by_name(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "x.sqlite"
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(StoreUnusable, match=r"x\.sqlite cannot be used") as refused:
+        open_database(path, [])
+    assert refused.value.path == path

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local_sim.services import StoreInUse, oss
+from local_sim.services import SchemaTooNew, StoreInUse, oss
 from local_sim.services.oss import ApiError, OssStore
 from local_sim.services.oss.attributes import check_tags, tags_from_header
 from local_sim.services.oss.checksums import Digests, combine, combined, crc64
@@ -25,7 +25,6 @@ from local_sim.services.oss.markup import Element, document, parse, sayable
 from local_sim.services.oss.model import Attributes, Bucket, Part, Segment
 from local_sim.services.oss.names import boolean, check_bucket, check_key, integer
 from local_sim.services.oss.uploads import chosen
-from local_sim.services.sqlite import SchemaTooNew
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 

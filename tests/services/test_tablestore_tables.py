@@ -10,7 +10,7 @@ import pytest
 from tablestore_rig import EXIST, IGNORE, NOT_EXIST, Rig, condition, create_table, pk, read, refusal, row, running, sdk
 
 from local_sim.clock import VirtualClock
-from local_sim.services.sqlite import SchemaTooNew
+from local_sim.services import SchemaTooNew
 from local_sim.services.tablestore import TablestoreStore
 
 DAY_MS = 86_400_000

@@ -17,6 +17,7 @@ from local_sim.services.cloudflow.executions import (
     Query,
 )
 from local_sim.services.cloudflow.flows import FlowActions, Surroundings
+from local_sim.services.cloudflow.rates import Rates
 from local_sim.services.cloudflow.requests import ACTIONS
 from local_sim.services.cloudflow.schedules import ScheduleActions
 from local_sim.services.cloudflow.store import FlowStore
@@ -37,6 +38,7 @@ __all__ = [
     "MapRunView",
     "Order",
     "Query",
+    "Rates",
     "ScheduleActions",
     "Surroundings",
     "next_fire",

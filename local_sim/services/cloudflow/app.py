@@ -16,6 +16,7 @@ from . import requests as r
 from .errors import CloudFlowError, EntityTooLarge, InternalError
 from .executions import ExecutionActions
 from .flows import FlowActions
+from .rates import Rates
 from .replies import Reply
 from .schedules import ScheduleActions
 from .wire import HttpRequest, check_signature, decode, encode_error, encode_reply, open_envelope
@@ -29,7 +30,7 @@ Handler = Callable[[Any], "Reply | Awaitable[Reply]"]
 class CloudFlowApp:
     """Answers the 29 actions. With `secret` every request must be signed with it; `region` names this machine.
 
-    `flush` returns once what an action changed is on the disk.
+    `flush` returns once what an action changed is on the disk; with `rates` calls over them are refused.
     """
 
     def __init__(
@@ -42,12 +43,14 @@ class CloudFlowApp:
         flush: Callable[[], Awaitable[None]],
         secret: str | None = None,
         region: str = "cn-hangzhou",
+        rates: Rates | None = None,
     ) -> None:
         self._handlers = _handlers(flows, schedules, executions)
         self._now_ms = now_ms
         self._flush = flush
         self._secret = secret
         self._region = region
+        self._rates = rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -75,6 +78,8 @@ class CloudFlowApp:
         if self._secret is not None:
             check_signature(request, envelope, self._secret, self._now_ms())
         call = decode(envelope)
+        if self._rates is not None:
+            self._rates.take(type(call).__name__)
         if isinstance(call, r.DescribeRegions):
             host = request.headers.get("host", "")
             region = {"RegionId": self._region, "RegionEndpoint": host, "LocalName": "local_sim"}

@@ -149,6 +149,7 @@ def _trigger_handlers(
         "GetAsyncTask": tasks.get_task,
         "StopAsyncTask": tasks.stop_task,
         "InvokeFunction": invocations.invoke,
+        "ListInstances": invocations.instances,
     }
 
 
@@ -186,7 +187,6 @@ def _empty_handlers(functions: FunctionActions, region: str) -> dict[str, Handle
         raise NotFound("DomainNameNotFound", f"domain name '{call.item}' does not exist")
 
     return {
-        "ListInstances": partial(nothing, "instances"),
         "ListSessions": partial(nothing, "sessions"),
         "ListCustomDomains": partial(nothing, "customDomains"),
         "ListLayers": partial(nothing, "layers"),

@@ -72,7 +72,8 @@ class Catalog:
             timeout=int(document.get("timeout") or 3),
             memory=int(document.get("memorySize") or 512),
             environment=dict(document.get("environmentVariables") or {}),
-            **_initializer(document),
+            version=record.version,
+            **_hooks(document),
         )
 
     def arn(self, name: str, qualifier: str = "") -> str:
@@ -89,8 +90,10 @@ class Catalog:
         return alias.version
 
 
-def _initializer(document: Mapping[str, Any]) -> dict[str, Any]:
-    hook = (document.get("instanceLifecycleConfig") or {}).get("initializer") or {}
-    if not hook.get("handler"):
-        return {}
-    return {"initializer": str(hook["handler"]), "initializer_timeout": int(hook.get("timeout") or 3)}
+def _hooks(document: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, name in (("initializer", "initializer"), ("preStop", "pre_stop")):
+        hook = (document.get("instanceLifecycleConfig") or {}).get(key) or {}
+        if hook.get("handler"):
+            found |= {name: str(hook["handler"]), f"{name}_timeout": int(hook.get("timeout") or 3)}
+    return found

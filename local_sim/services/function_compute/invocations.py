@@ -37,6 +37,19 @@ class InvocationActions:
         headers = result_headers(record, result, call.headers.get("x-fc-log-type"))
         return Answer(result.status, None, result.body, headers)
 
+    def instances(self, call: Call) -> Answer:
+        """List the instances that are warm or busy; of one version when a qualifier is given."""
+        qualifier = call.text("qualifier")
+        version = self._catalog.resolve(call.function, qualifier).version if qualifier else None
+        self._catalog.find(call.function)
+        found = self._invoker.instances(call.function, version)
+        return Answer(
+            document={
+                "requestId": self._request_id(),
+                "instances": [{"instanceId": info.id, "versionId": info.version} for info in found],
+            }
+        )
+
     def _accept(self, call: Call, qualifier: str | None, request_id: str) -> Answer:
         check_enabled(self._catalog, self._catalog.find(call.function).name)
         headers = call.headers

@@ -6,11 +6,11 @@ import asyncio
 import base64
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 
 from local_sim.project import Function, ProjectError
-from local_sim.workers import InvokeResult, Worker, WorkerError
+from local_sim.workers import InstanceInfo, InstanceKeeper, InvokeResult, Worker, WorkerError
 
 from .catalog import Catalog
 from .errors import EntityTooLarge, Exhausted, FunctionComputeError, InvalidArgument
@@ -41,6 +41,11 @@ class Invoker:
     def running(self, name: str) -> int:
         """Return how many invocations of a function are in progress."""
         return self._running[name]
+
+    def instances(self, name: str, version: str | None) -> Sequence[InstanceInfo]:
+        """Return the instances of a function, of one of its versions or of all; none where the worker keeps none."""
+        kept = self._worker.instances() if isinstance(self._worker, InstanceKeeper) else ()
+        return [info for info in kept if info.function == name and version in (None, info.version)]
 
     async def invoke(
         self, name: str, qualifier: str | None, event: bytes, request_id: str, *, limit: int = SYNC_BYTES
@@ -97,6 +102,10 @@ def result_headers(record: FunctionRecord, result: InvokeResult, log_type: str |
         "X-Fc-Invocation-Service-Version": record.version,
         "X-Fc-Invocation-Duration": str(result.duration_ms),
     }
+    if result.instance:
+        headers["X-Fc-Instance-Id"] = result.instance
+    if result.memory_mb:
+        headers["X-Fc-Max-Memory-Usage"] = str(result.memory_mb)
     if result.error_type:
         headers["X-Fc-Error-Type"] = result.error_type
     if (log_type or "").lower() == "tail":

@@ -81,7 +81,9 @@ def _document(function: Function) -> dict[str, Any]:
         "memorySize": function.memory,
         "environmentVariables": dict(function.environment),
     }
+    hooks = {}
     if function.initializer:
-        hook = {"handler": function.initializer, "timeout": function.initializer_timeout}
-        document["instanceLifecycleConfig"] = {"initializer": hook}
-    return document
+        hooks["initializer"] = {"handler": function.initializer, "timeout": function.initializer_timeout}
+    if function.pre_stop:
+        hooks["preStop"] = {"handler": function.pre_stop, "timeout": function.pre_stop_timeout}
+    return document | ({"instanceLifecycleConfig": hooks} if hooks else {})
