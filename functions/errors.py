@@ -13,10 +13,10 @@ A03).
     ├── VersionMismatch             the task is pinned to other versions than the ones at hand
     └── SystemFault                 a fault of the installation or of the code: a person has to look
 
-Standard library and functions/redaction.py only: this is the bottom of the import order. Each error says whether it may
-be retried (`retryable`), what a person should do (`advice`) and whether its effect took place (`effect_applied`: False =
-certainly not, None = unknown). The ledger reads `effect_applied`: only a certain "no" lets an undeclared effect run
-again.
+Standard library and functions/redaction.py only: this is the bottom of the import order. Each error says whether it
+may be retried (`retryable`), what a person should do (`advice`) and whether its effect took place (`effect_applied`:
+False = certainly not, None = unknown). The ledger reads `effect_applied`: only a certain "no" lets an undeclared effect
+run again.
 """
 
 from __future__ import annotations
