@@ -50,7 +50,7 @@ def _urllib3(gate: Gate, known: Known) -> None:
             raise ProtocolError("Connection aborted.", http.client.RemoteDisconnected(str(lost))) from None
         # HTTPResponse takes a mapping: a header that comes twice is joined, as urllib3's own reader does.
         return HTTPResponse(
-            body=io.BytesIO(response.body),
+            body=io.BytesIO(b"" if method == "HEAD" else response.body),
             headers=_joined(response.headers),
             status=response.status,
             version=11,
@@ -83,7 +83,7 @@ def _httpx(gate: Gate, known: Known) -> None:
         except ConnectionLost as lost:
             kind = httpx.ReadError if lost.sent else httpx.ConnectError
             raise kind(str(lost), request=request) from None
-        return response
+        return Response(response.status, response.headers) if request.method == "HEAD" else response
 
     def handled(self: Any, request: Any) -> Any:
         if not known(request.url.host, request.url.port or 80):

@@ -1,7 +1,7 @@
 """Measures the fault explorer: explored runs a second, for the shipped flows.
 
-`python scripts/bench.py explore [--flow order_saga] [--jobs 2] [--faults crash_after]` prints one table. `ms CPU a run` is the
-processes' own time, start included; it is what to compare when the machine is busy.
+`python scripts/bench.py explore [--flow order_saga] [--jobs 2] [--faults crash_after]` prints one table. `ms CPU a run`
+is the processes' own time, their start included; it is what to compare when the machine is busy.
 """
 
 from __future__ import annotations
@@ -76,6 +76,5 @@ def main(argv: Sequence[str]) -> None:
     for flow in options.flow or sorted(CASES):
         one = measure(flow, jobs=options.jobs, faults=faults)
         cpu = one.cpu_seconds * 1000 / max(one.runs, 1)
-        print(
-            f"| {flow} | {one.runs} | {one.seconds:.1f} s | {one.rate:.0f} | {cpu:.0f} | {one.coverage} | {one.broken} |"
-        )
+        cells = [flow, one.runs, f"{one.seconds:.1f} s", f"{one.rate:.0f}", f"{cpu:.0f}", one.coverage, one.broken]
+        print(f"| {' | '.join(map(str, cells))} |")
