@@ -19,8 +19,10 @@ def chromium() -> str | None:
     return given or next((path for path in map(shutil.which, NAMES) if path), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Closed with the module: Playwright keeps an event loop running in this thread as long as it is there, and other
+    tests have loops of their own."""
     path = chromium()
     if path is None:
         why = "no Chromium found (apt-get install chromium, or name one by STEPKEEPER_CHROMIUM)"
