@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,8 @@ ProjectOption = Annotated[
     Path | None, typer.Option("--project", metavar="DIR", help="Project folder (default: found upwards).")
 ]
 SECRET_VARIABLE = "LOCAL_SIM_SECRET"  # noqa: S105 - a variable's name
+_DEBUG_PORT = 5678
+"""What editors propose for attaching to Python."""
 fault_app = typer.Typer(name="fault", no_args_is_help=True, help="Faults on demand of a running server.")
 
 
@@ -51,29 +53,58 @@ def serve(
     workers: Annotated[
         str, typer.Option("--workers", metavar="process|in-process", help="Where handlers run.")
     ] = "process",
+    debug: Annotated[
+        list[str] | None,
+        typer.Option("--debug", metavar="FUNCTION[:PORT]", help="Wait for a debugger there (default port 5678)."),
+    ] = None,
+    limit_rates: Annotated[
+        bool, typer.Option("--limit-rates", help="Answer 429 above CloudFlow's documented request rates.")
+    ] = False,
     background: Annotated[bool, typer.Option("--background", help="Return once the server answers.")] = False,
 ) -> int:
-    """Serve CloudFlow, Function Compute, Tablestore and OSS on this machine."""
+    """Serve CloudFlow, Function Compute, Tablestore and OSS on this machine.
+
+    Examples: `local-sim serve`, `local-sim serve --background && eval "$(local-sim env)"`,
+    `local-sim serve --port 7070 --host 0.0.0.0 --secret "$SECRET"`, `local-sim serve --debug draft:5678`.
+    """
     found, folder = _places(project, data)
+    ports = _debug_ports(found, debug or [])
     if background:
         from local_sim.server import start_background
 
         arguments = ["--data", str(folder), "--port", str(port), "--host", host, "--workers", workers]
         if project is not None:
             arguments += ["--project", str(found.root)]
+        arguments += [part for text in debug or [] for part in ("--debug", text)]
+        arguments += ["--limit-rates"] if limit_rates else []
         _announce(start_background(arguments, folder, {SECRET_VARIABLE: secret} if secret else {}))
         return 0
-    return _serve_here(found, folder, host, port, secret, workers)
+    return _serve_here(
+        found,
+        folder,
+        workers,
+        host=host,
+        port=port,
+        secret=secret,
+        debug=ports,
+        limit_rates=limit_rates,
+    )
 
 
 def stop(project: ProjectOption = None, data: DataOption = None) -> int:
-    """Stop the server of a data folder; its running executions go on after the next start."""
+    """Stop the server of a data folder; its running executions go on after the next start.
+
+    Examples: `local-sim stop`, `local-sim stop --data DIR`.
+    """
     _control(project, data).stop()
     return 0
 
 
 def env(project: ProjectOption = None, data: DataOption = None) -> int:
-    """Print the variables that point SDKs at the server, for `eval "$(local-sim env)"`."""
+    """Print the variables that point SDKs at the server.
+
+    Examples: `eval "$(local-sim env)"`, `local-sim env --data DIR | grep FNF_ENDPOINT`.
+    """
     client = _control(project, data)
     for key, value in sorted(client.state.environment.items()):
         typer.echo(f"export {key}={shlex.quote(value)}")
@@ -115,7 +146,20 @@ def clear_faults(project: ProjectOption = None, data: DataOption = None) -> int:
     return 0
 
 
-def _serve_here(project: Project, folder: Path, host: str, port: int, secret: str | None, workers: str) -> int:
+def _debug_ports(project: Project, wanted: list[str]) -> dict[str, int]:
+    ports: dict[str, int] = {}
+    for number, text in enumerate(wanted):
+        name, given, port = text.partition(":")
+        if given and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+            raise typer.BadParameter(f"--debug {text}: {port!r} is no port, which is 1 to 65535")
+        # A function that only the API will make is no mistake; a project's misspelt one is.
+        if project.functions and name not in project.functions:
+            project.function(name)
+        ports[name] = int(port) if given else _DEBUG_PORT + number
+    return ports
+
+
+def _serve_here(project: Project, folder: Path, workers: str, **options: Any) -> int:
     import logging
 
     from local_sim.server import LocalServer, read_state
@@ -123,7 +167,9 @@ def _serve_here(project: Project, folder: Path, host: str, port: int, secret: st
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     if workers not in ("process", "in-process"):
         raise typer.BadParameter(f"--workers must be process or in-process, not {workers!r}")
-    server = LocalServer(project, folder, host=host, port=port, secret=secret, workers=workers)
+    if options["debug"] and workers != "process":
+        raise typer.BadParameter("--debug needs --workers process")
+    server = LocalServer(project, folder, workers=workers, **options)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop_requested.set())
     with server:

@@ -228,7 +228,9 @@ def _read_function(resource: str, props: Node, renderer: Renderer) -> Function:
     if "handler" not in fields and not runtime.startswith("custom"):
         raise TemplateError(f"props of resource {resource!r} lack handler", props.place)
     variables, unresolved = _environment(resource, fields.get("environmentVariables"), renderer)
-    initializer, initializer_timeout = _initializer(resource, fields.get("instanceLifecycleConfig"), renderer)
+    hooks = fields.get("instanceLifecycleConfig")
+    initializer, initializer_timeout = _hook(resource, hooks, "initializer", renderer)
+    pre_stop, pre_stop_timeout = _hook(resource, hooks, "preStop", renderer)
     return Function(
         name=name,
         handler=text("handler"),
@@ -244,6 +246,8 @@ def _read_function(resource: str, props: Node, renderer: Renderer) -> Function:
         unresolved=unresolved,
         initializer=initializer,
         initializer_timeout=initializer_timeout,
+        pre_stop=pre_stop,
+        pre_stop_timeout=pre_stop_timeout,
         max_async_retries=_async_retries(resource, fields.get("asyncInvokeConfig"), renderer),
         triggers=read_triggers(resource, fields.get("triggers"), renderer),
     )
@@ -276,13 +280,13 @@ def _environment(
     return values, unresolved
 
 
-def _initializer(resource: str, node: Node | None, renderer: Renderer) -> tuple[str | None, int]:
-    hook = node.fields.get("initializer") if node else None
+def _hook(resource: str, node: Node | None, name: str, renderer: Renderer) -> tuple[str | None, int]:
+    hook = node.fields.get(name) if node else None
     handler = hook.fields.get("handler") if hook else None
     if hook is None or handler is None:
         return None, 3
     timeout = hook.fields.get("timeout")
-    seconds = 3 if timeout is None else rules.whole(timeout.value, 1, 86400, "initializer timeout", timeout.place)
+    seconds = 3 if timeout is None else rules.whole(timeout.value, 1, 86400, f"{name} timeout", timeout.place)
     return str(renderer.render(handler, resource).value), seconds
 
 

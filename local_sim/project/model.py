@@ -23,8 +23,8 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """One fc3 function of s.yaml. `timeout` and `initializer_timeout` are seconds, `memory` is MB, `code` an
-    absolute path.
+    """One fc3 function of s.yaml. `timeout` and those of the hooks are seconds, `memory` is MB, `code` an
+    absolute path; `version` is the published one it is, or LATEST.
 
     `beside` are further folders whose content lies at the root of the code: source folders that stand in for a built
     one ([tool.local-sim] code). `unresolved` holds the environment variables whose value is known only in the cloud.
@@ -44,6 +44,9 @@ class Function:
     unresolved: Mapping[str, Unresolvable] = field(default_factory=dict)
     initializer: str | None = None
     initializer_timeout: int = 3
+    pre_stop: str | None = None
+    pre_stop_timeout: int = 3
+    version: str = "LATEST"
     max_async_retries: int = 3
     beside: tuple[Path, ...] = ()
     triggers: tuple[Trigger, ...] = ()

@@ -20,6 +20,7 @@ from local_sim.services.cloudflow import (
     FlowActions,
     FlowStore,
     Order,
+    Rates,
     ScheduleActions,
 )
 from local_sim.services.cloudflow.records import EXPRESS, ScheduleRecord
@@ -60,6 +61,7 @@ class Core:
         registered: Mapping[str, Callable[[Call], object]] | None = None,
         seed: int | None = None,
         variables: Callable[[], Mapping[str, str]] | None = None,
+        limit_rates: bool = False,
     ) -> None:
         virtual = isinstance(clock, VirtualClock)
         late_ms = None if virtual else 60_000
@@ -110,6 +112,7 @@ class Core:
             flush=self._store.flush,
             secret=secret,
             region=region,
+            rates=Rates(clock.now_ms) if limit_rates else None,
         )
 
     async def open(self) -> None:

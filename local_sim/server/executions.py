@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from local_sim.definition import DefinitionError
 from local_sim.engine import Execution, Ignored, MapRunInfo, MapRunUpdated, StopRequested, to_api
 from local_sim.journal.served import DropWrite, ServedQuery, ServedRecord
 from local_sim.services.cloudflow import ExecutionView, HistoryEntry, MapRunView, Order, Query
@@ -133,7 +134,10 @@ class ServedExecutions:
         served = self._hub.reader.find_served(flow_id, name)
         if served is None:
             return None
-        engine = build_engine(served, self._hub.definitions)
+        try:
+            engine = build_engine(served, self._hub.definitions)
+        except (DefinitionError, KeyError):  # it ended as unreadable, see hub.py
+            return None
         for event in self._hub.reader.events(served.execution.id):
             engine.handle(event)
         return engine

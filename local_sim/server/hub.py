@@ -23,6 +23,7 @@ from local_sim.services.alarms import Alarms
 
 from .definitions import Definitions
 from .live import ServedLive, build_engine
+from .unreadable import unreadable_end
 
 _logger = logging.getLogger(__name__)
 _BATCH = 512
@@ -88,6 +89,8 @@ class Hub:
         for served in self.reader.unfinished():
             self._bring_back(served)
         self._committer = loop.create_task(self._commit_for_ever())
+        if self._writes:
+            await self.settle()
 
     def take_up(self) -> None:
         """Carry out again what the executions have outstanding; call it once everything they need is there."""
@@ -183,11 +186,18 @@ class Hub:
     def _bring_back(self, served: ServedRecord) -> None:
         try:
             live = ServedLive(served, build_engine(served, self.definitions))
-        except (DefinitionError, KeyError):
-            _logger.exception("execution %s cannot go on: its definition is no longer read", served.execution.name)
+        except (DefinitionError, KeyError) as error:
+            self._fail(served, error)
             return
         live.replay(self.reader.events(served.execution.id))
         self._register(live)
+
+    def _fail(self, served: ServedRecord, error: Exception) -> None:
+        """End a stored execution that this version cannot go on with: it must not run for ever (C05)."""
+        _logger.error(
+            "execution %s cannot go on, its definition can no longer be read: %s", served.execution.name, error
+        )
+        self.write(unreadable_end(served, self._now_ms(), error))
 
     async def _commit_for_ever(self) -> None:
         while True:

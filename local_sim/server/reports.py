@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from local_sim.definition import DefinitionError
 from local_sim.engine import (
     BadTokenError,
     CallbackFailed,
@@ -73,7 +74,11 @@ class Reports:
         if served is None:
             raise InvalidArgument("Parameter 'TaskToken' names no task of this service.", "TaskToken")
         _verify(text, served.execution.secret)
-        engine = build_engine(served, self._hub.definitions)
+        try:
+            engine = build_engine(served, self._hub.definitions)
+        except (DefinitionError, KeyError):
+            text = "The execution has failed: its definition could no longer be read."
+            raise Conflict("TaskAlreadyCompleted", text, status=400) from None
         for past in self._hub.reader.events(served.execution.id):
             engine.handle(past)
         _check(engine.handle(event(served.stopped_ms or 0, token.event_id)))

@@ -39,6 +39,8 @@ class LocalServer:
 
     `port` 0 takes free ports. `host` beyond loopback needs a `secret`. `clock` may be a VirtualClock, which then moves
     only by `advance`. `workers` is `process` or `in-process`. `registered` stands in for actions, as in `Actions`.
+    `debug` holds the ports at which functions wait for a debugger; `limit_rates` refuses what is over CloudFlow's
+    documented request rates.
     """
 
     def __init__(
@@ -53,6 +55,8 @@ class LocalServer:
         clock: Clock | None = None,
         registered: Mapping[str, Callable[[Call], object]] | None = None,
         seed: int | None = None,
+        debug: Mapping[str, int] | None = None,
+        limit_rates: bool = False,
     ) -> None:
         if host not in _LOOPBACK and not secret:
             raise SecretNeeded(host)
@@ -67,6 +71,8 @@ class LocalServer:
         self._workers = workers
         self._registered = registered
         self._seed = seed
+        self._debug = debug
+        self._limit_rates = limit_rates
         self._token = secrets.token_urlsafe(24)
         self._thread: LoopThread | None = None
         self._front_host: ServiceHost | None = None
@@ -164,6 +170,7 @@ class LocalServer:
             registered=self._registered,
             seed=self._seed,
             variables=lambda: self._environment,
+            limit_rates=self._limit_rates,
         )
 
     def _console(self, core: Core) -> ASGIApp:
@@ -174,7 +181,9 @@ class LocalServer:
 
     def _worker(self) -> Worker:
         environment = WorkerEnvironment(lambda: self._environment)
-        return InProcessWorker(environment) if self._workers == "in-process" else ProcessWorker(environment)
+        if self._workers == "in-process":
+            return InProcessWorker(environment)
+        return ProcessWorker(environment, debug=self._debug)
 
     async def _advance(self, core: Core, until_ms: int) -> None:
         """Go from one due moment to the next, so that what an alarm sets in motion meets the right time."""

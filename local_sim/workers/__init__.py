@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .environment import WorkerEnvironment
-    from .errors import HandlerNotLoadable, WorkerError
+    from .errors import DebuggerMissing, HandlerNotLoadable, WorkerError
     from .in_process import InProcessWorker
-    from .model import InvokeResult, Worker
+    from .model import InstanceInfo, InstanceKeeper, InvokeResult, Worker
     from .process import ProcessWorker
 
 __all__ = [
+    "DebuggerMissing",
     "HandlerNotLoadable",
     "InProcessWorker",
+    "InstanceInfo",
+    "InstanceKeeper",
     "InvokeResult",
     "ProcessWorker",
     "Worker",
@@ -26,8 +29,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "DebuggerMissing": "errors",
     "HandlerNotLoadable": "errors",
     "InProcessWorker": "in_process",
+    "InstanceInfo": "model",
+    "InstanceKeeper": "model",
     "InvokeResult": "model",
     "ProcessWorker": "process",
     "Worker": "model",

@@ -39,7 +39,10 @@ class Spec:
     timeout: int
     region: str = ""
     initializer: str | None = None
+    pre_stop: str | None = None
+    version: str = "LATEST"
     beside: tuple[str, ...] = ()
+    debug_port: int = 0
 
 
 class NotLoadable(Exception):
@@ -60,13 +63,16 @@ class Context:
         self.account_id = os.environ.get("FC_ACCOUNT_ID", "")
         facts: dict[str, object] = {"name": spec.name, "handler": spec.handler}
         facts |= {"memory": spec.memory, "timeout": spec.timeout}
+        version = "" if spec.version == "LATEST" else spec.version
         if spec.runtime == "python3.12":
-            self.function = SimpleNamespace(**facts, version_id="", qualifier="LATEST")
+            self.function = SimpleNamespace(**facts, version_id=version, qualifier=spec.version)
             self.log_project = self.log_store = ""
             self.logger: logging.Logger | None = None
             return
         self.function = SimpleNamespace(**facts)
-        self.service = SimpleNamespace(name="", log_project="", log_store="", qualifier="LATEST", version_id="")
+        self.service = SimpleNamespace(
+            name="", log_project="", log_store="", qualifier=spec.version, version_id=version
+        )
         self.credentials = SimpleNamespace(
             access_key_id=os.environ.get("ALIBABA_CLOUD_ACCESS_KEY_ID", ""),
             access_key_secret=os.environ.get("ALIBABA_CLOUD_ACCESS_KEY_SECRET", ""),
@@ -208,6 +214,21 @@ def timeout_body(seconds: float, memory_mb: int) -> bytes:
 
 def memory_mb() -> int:
     """Return this process's largest memory use so far in MB; 0 where the system does not tell."""
+    return peak_memory_mb("self") or _rusage_mb()
+
+
+def peak_memory_mb(process: int | str) -> int:
+    """Return a process's largest memory use so far in MB, rounded up; 0 where the system does not tell."""
+    try:
+        status = Path("/proc", str(process), "status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+    return -(-int(found[1]) // 1024) if found else 0
+
+
+def _rusage_mb() -> int:
+    # On Linux this would count what the parent held while it started the process.
     try:
         import resource
     except ImportError:
@@ -225,32 +246,49 @@ class Answer:
 
 
 class Instance:
-    """A loaded function: its handler, and its initializer, which runs once before the first call."""
+    """A loaded function: its handler, and its hooks (section 4): the initializer runs once before the first call."""
 
     def __init__(self, spec: Spec) -> None:
-        """Import the handler and the initializer. Raises NotLoadable."""
+        """Import the handler and the hooks. Raises NotLoadable."""
         self.spec = spec
         self._handler = load_handler(spec.code, spec.handler, spec.beside)
-        self._initializer: Any = None
-        if spec.initializer:
-            self._initializer = load_handler(spec.code, spec.initializer, spec.beside)
+        self._initializer = self._hook(spec.initializer)
+        self._pre_stop = self._hook(spec.pre_stop)
         self._warned = False
 
-    def call(self, event: bytes, request_id: str) -> Answer:
-        """Run the handler on an event. SystemExit and KeyboardInterrupt pass through; everything else is an Answer."""
-        context = Context(self.spec, request_id)
+    def initialize(self, request_id: str) -> Answer | None:
+        """Run the initializer unless it has run; return an Answer when it fails."""
         if self._initializer is not None:
             try:
-                self._initializer(context)
+                self._initializer(Context(self.spec, request_id))
             except Exception as error:  # noqa: BLE001 - whatever a handler raises is its answer
                 return Answer(error_body(error, self.spec.code), INITIALIZATION)
             self._initializer = None
+        return None
+
+    def call(self, event: bytes, request_id: str) -> Answer:
+        """Run the handler on an event. SystemExit and KeyboardInterrupt pass through; everything else is an Answer."""
+        failed = self.initialize(request_id)
+        if failed is not None:
+            return failed
         try:
-            value = self._handler(event, context)
+            value = self._handler(event, Context(self.spec, request_id))
             self._warn(value)
             return Answer(encode_result(value))
         except Exception as error:  # noqa: BLE001 - whatever a handler raises is its answer
             return Answer(error_body(error, self.spec.code), UNHANDLED)
+
+    def pre_stop(self, request_id: str) -> None:
+        """Run the pre-stop hook, once; what it raises is only printed."""
+        hook, self._pre_stop = self._pre_stop, None
+        if hook is not None:
+            try:
+                hook(Context(self.spec, request_id))
+            except Exception:  # noqa: BLE001 - nobody is left to be told
+                traceback.print_exc()
+
+    def _hook(self, handler: str | None) -> Any:
+        return load_handler(self.spec.code, handler, self.spec.beside) if handler else None
 
     def _warn(self, value: object) -> None:
         """Say once, in the log, that a handler leans on what FC does not promise (A34)."""

@@ -46,7 +46,7 @@ def fc_variables(function: Function, instance: str) -> dict[str, str]:
         "FC_FUNCTION_NAME": function.name,
         "FC_FUNCTION_HANDLER": function.handler,
         "FC_FUNCTION_MEMORY_SIZE": str(function.memory),
-        "FC_FUNCTION_VERSION": "LATEST",
+        "FC_FUNCTION_VERSION": function.version,
         "FC_REGION": function.region,
         "FC_ACCOUNT_ID": ACCOUNT,
         "FC_INSTANCE_ID": f"c-{instance}",
@@ -67,7 +67,7 @@ def _paths(function: Function) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(parts)}
 
 
-def spec_of(function: Function) -> Spec:
+def spec_of(function: Function, debug_port: int = 0) -> Spec:
     """Return what the runtime must know of a function."""
     return Spec(
         name=function.name,
@@ -78,5 +78,8 @@ def spec_of(function: Function) -> Spec:
         timeout=function.timeout,
         region=function.region,
         initializer=function.initializer,
+        pre_stop=function.pre_stop,
+        version=function.version,
+        debug_port=debug_port,
         beside=tuple(str(folder) for folder in function.beside),
     )

@@ -1,7 +1,8 @@
 """What can go wrong before a handler runs. A handler's own failure is never raised: it is an InvokeResult.
 
 WorkerError                 catch it for: a function that cannot be run here
-└── HandlerNotLoadable      its module or its function is not there
+├── HandlerNotLoadable      its module or its function is not there
+└── DebuggerMissing         it is to be debugged, and debugpy is not installed
 """
 
 from __future__ import annotations
@@ -31,4 +32,13 @@ class HandlerNotLoadable(WorkerError):
             function.name,
             f"{function.handler_place}: handler {function.handler!r} of function {function.name!r} cannot be loaded "
             f"from {file}: {reason}",
+        )
+
+
+class DebuggerMissing(WorkerError):
+    """A function is to be debugged, and debugpy is not installed."""
+
+    def __init__(self, function: str) -> None:
+        super().__init__(
+            function, f"function {function!r} cannot be debugged: debugpy is not installed; run `pip install debugpy`"
         )

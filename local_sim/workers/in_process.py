@@ -56,7 +56,13 @@ class InProcessWorker:
             body = contract.timeout_body(limit, contract.memory_mb())
             answer = contract.Answer(body, contract.UNHANDLED)
         return InvokeResult(
-            request_id, answer.body, answer.error_type, logs=logs.getvalue(), duration_ms=int(elapsed * 1000)
+            request_id,
+            answer.body,
+            answer.error_type,
+            logs=logs.getvalue(),
+            duration_ms=int(elapsed * 1000),
+            memory_mb=contract.memory_mb(),
+            instance="c-local",
         )
 
     def _answer(self, function: Function, event: bytes, request_id: str, begin: float) -> contract.Answer:

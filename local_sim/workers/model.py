@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from local_sim.project import Function
 
@@ -14,6 +15,7 @@ class InvokeResult:
 
     A function that failed still has `status` 200; `error_type` (the X-Fc-Error-Type header) is the only sign
     (function-compute reference, section 5.1). `code` is the API's error code when `status` is not 2xx.
+    `memory_mb` is the instance's largest memory use so far, 0 when unknown; `instance` its id, empty when none ran.
     """
 
     request_id: str
@@ -23,6 +25,8 @@ class InvokeResult:
     code: str = ""
     logs: str = ""
     duration_ms: int = 0
+    memory_mb: int = 0
+    instance: str = ""
 
     @property
     def failed(self) -> bool:
@@ -50,4 +54,22 @@ class Worker(Protocol):
 
     def close(self) -> None:
         """End what the worker started."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceInfo:
+    """An instance of a function that is there now."""
+
+    id: str
+    function: str
+    version: str
+
+
+@runtime_checkable
+class InstanceKeeper(Protocol):
+    """A worker that can tell which instances it keeps."""
+
+    def instances(self) -> Sequence[InstanceInfo]:
+        """Return the instances that are there now, by id."""
         ...

@@ -1,95 +1,121 @@
-"""Runs handlers in child processes, one function instance each: timeouts by kill, crashes survived, instances
-reused.
+"""Runs handlers in child processes, one function instance each: limits enforced by kill, crashes survived, instances
+reused while they are warm.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import socket
-import subprocess
-import sys
+import importlib.util
+import logging
 import threading
 import time
 import uuid
-from collections.abc import Mapping
-from dataclasses import asdict
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 
 from local_sim.project import Function
 
-from . import contract, wire
-from .child import LOG_END
-from .environment import WorkerEnvironment, spec_of
-from .errors import HandlerNotLoadable
+from . import contract
+from .environment import WorkerEnvironment
+from .errors import DebuggerMissing, HandlerNotLoadable
 from .in_process import require_python
-from .model import InvokeResult
+from .instance import FunctionProcess
+from .interpreters import interpreter_of
+from .model import InstanceInfo, InvokeResult
 
-_ROOT = str(Path(__file__).resolve().parents[2])
-# The package's own folder is on the path just long enough to import the child, so that it never hides a handler's
-# modules.
-_BOOT = (
-    "import sys; sys.path.insert(0, sys.argv[2]); from local_sim.workers.child import main; "
-    "sys.path.remove(sys.argv[2]); main(int(sys.argv[1]))"
-)
-_START_SECONDS = 60.0
+_logger = logging.getLogger(__name__)
+IDLE_SECONDS = 300.0
+"""How long an instance stays warm without a call (C02)."""
+_LOOK_SECONDS = 0.05
+_REST_SECONDS = 1.0
 
 
 class ProcessWorker:
-    """Runs each call in a child process. An idle instance is reused for the next call of its function."""
+    """Runs each call in a child process, one call an instance at a time (C03). An idle instance is reused for the next
+    call of its function, until it was idle for `idle_seconds`.
+
+    `debug` holds ports: a function in it waits for a debugger there and runs one call at a time. Raises
+    DebuggerMissing.
+    """
 
     concurrent = True
 
-    def __init__(self, environment: WorkerEnvironment | None = None) -> None:
+    def __init__(
+        self,
+        environment: WorkerEnvironment | None = None,
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+        debug: Mapping[str, int] | None = None,
+    ) -> None:
+        if debug and importlib.util.find_spec("debugpy") is None:
+            raise DebuggerMissing(next(iter(debug)))
         self._environment = environment or WorkerEnvironment()
-        self._idle: dict[str, list[_Child]] = {}
-        self._all: set[_Child] = set()
+        self._idle_seconds = idle_seconds
+        self._debug = dict(debug or {})
+        self._turns = {name: threading.Lock() for name in self._debug}
+        self._idle: dict[tuple[str, str], list[FunctionProcess]] = {}
+        self._all: set[FunctionProcess] = set()
+        self._retiring: set[threading.Thread] = set()
         self._lock = threading.Lock()
-        self._closed = False
+        self._closed = threading.Event()
+        self._work = threading.Event()
+        self._keeper: threading.Thread | None = None
 
     def prepare(self, function: Function) -> None:
         """Start an instance and keep it idle. Raises HandlerNotLoadable, WorkerError, Unresolvable."""
-        self._give_back(self._take(function))
+        with self._turn(function):
+            self._give_back(self._take(function))
 
     def invoke(
         self, function: Function, event: bytes, request_id: str, *, timeout: float | None = None
     ) -> InvokeResult:
         """Run the handler; see Worker.invoke."""
-        try:
-            child = self._take(function)
-        except HandlerNotLoadable:
-            return InvokeResult(request_id, contract.import_error_body(function.handler), contract.UNHANDLED)
-        result = child.call(event, request_id, function.timeout if timeout is None else timeout)
-        if child.alive and result.error_type != contract.INITIALIZATION:
-            self._give_back(child)
-        else:
-            self._drop(child)
-        return result
+        with self._turn(function):
+            try:
+                child = self._take(function)
+            except HandlerNotLoadable:
+                return InvokeResult(request_id, contract.import_error_body(function.handler), contract.UNHANDLED)
+            result = child.call(event, request_id, function.timeout if timeout is None else timeout)
+            if child.alive and result.error_type != contract.INITIALIZATION:
+                self._give_back(child)
+            else:
+                self._drop(child)
+            return result
+
+    def instances(self) -> Sequence[InstanceInfo]:
+        """Return the instances that are there now, by id."""
+        with self._lock:
+            found = [child.info for child in self._all]
+        return sorted(found, key=lambda info: info.id)
 
     def close(self) -> None:
-        """End all instances; calls in progress end with a crash answer."""
+        """End all instances: idle ones in order, calls in progress with a crash answer."""
         with self._lock:
-            self._closed = True
-            children = list(self._all)
+            self._closed.set()
+            idle = [child for children in self._idle.values() for child in children]
             self._idle.clear()
-        for child in children:
+            busy = self._all - set(idle)
+        self._work.set()
+        for child in idle:
+            self._retire(child)
+        for child in busy:
             self._drop(child)
+        for thread in [*self._retiring, *([self._keeper] if self._keeper else [])]:
+            thread.join()
 
-    def _take(self, function: Function) -> _Child:
+    def _take(self, function: Function) -> FunctionProcess:
         require_python(function)
-        instance = uuid.uuid4().hex[:12]
-        variables = self._environment.build(function, instance)
-        with self._lock:
-            idle = self._idle.get(function.name, [])
-            while idle:
-                child = idle.pop()
-                if child.fits(function, variables):
-                    return child
-                self._all.discard(child)
-                child.kill()
-        child = _Child(function, variables)
+        variables = self._environment.build(function, uuid.uuid4().hex[:12])
+        while (idle := self._pop_idle(function)) is not None:
+            if idle.fits(function, variables):
+                return idle
+            self._retire(idle)
+        port = self._debug.get(function.name, 0)
+        if port:
+            _logger.warning("function %s waits for a debugger at 127.0.0.1:%s", function.name, port)
+        child = FunctionProcess(function, variables, interpreter_of(function, variables), port)
         with self._lock:
             self._all.add(child)
+        self._watch()
         try:
             child.load()
         except BaseException:
@@ -97,137 +123,71 @@ class ProcessWorker:
             raise
         return child
 
-    def _give_back(self, child: _Child) -> None:
+    def _pop_idle(self, function: Function) -> FunctionProcess | None:
         with self._lock:
-            if not self._closed:
-                self._idle.setdefault(child.function.name, []).append(child)
+            children = self._idle.get((function.name, function.version))
+            child = children.pop() if children else None
+            if child is not None:
+                child.idle_since = None
+        self._work.set()
+        return child
+
+    def _give_back(self, child: FunctionProcess) -> None:
+        with self._lock:
+            if not self._closed.is_set():
+                child.idle_since = time.monotonic()
+                self._idle.setdefault((child.function.name, child.function.version), []).append(child)
                 return
         self._drop(child)
 
-    def _drop(self, child: _Child) -> None:
+    def _retire(self, child: FunctionProcess) -> None:
+        """End an idle instance; a pre-stop hook takes its time beside whatever comes next."""
+        with self._lock:
+            self._all.discard(child)
+        if child.function.pre_stop is None or child.function.name in self._debug:
+            child.kill()
+            return
+        thread = threading.Thread(target=child.retire, name="local-sim-pre-stop", daemon=True)
+        self._retiring = {other for other in self._retiring if other.is_alive()} | {thread}
+        thread.start()
+
+    def _drop(self, child: FunctionProcess) -> None:
         with self._lock:
             self._all.discard(child)
         child.kill()
 
+    @contextlib.contextmanager
+    def _turn(self, function: Function) -> Iterator[None]:
+        lock = self._turns.get(function.name)
+        with lock if lock is not None else contextlib.nullcontext():
+            yield
 
-class _Child:
-    """One child process with its channel and its log pipe."""
+    def _watch(self) -> None:
+        with self._lock:
+            if self._keeper is None:
+                self._keeper = threading.Thread(target=self._keep_house, name="local-sim-instances", daemon=True)
+                self._keeper.start()
+        self._work.set()
 
-    def __init__(self, function: Function, variables: Mapping[str, str]) -> None:
-        self.function = function
-        self._fixed = _without_instance(variables)
-        self._channel, theirs = socket.socketpair()
-        command = [sys.executable, "-c", _BOOT, str(theirs.fileno()), _ROOT]
-        with theirs:
-            # A session of its own: Ctrl-C at the terminal is the parent's to handle, not the handler's.
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own text
-                command,
-                env=dict(variables),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
-        self._logs = _LogReader(self._process.stdout.fileno() if self._process.stdout else -1)
+    def _keep_house(self) -> None:
+        """Look after memory while calls are in progress, and end instances that were idle for too long."""
+        while not self._closed.is_set():
+            with self._lock:
+                busy = [child for child in self._all if child.idle_since is None]
+                expired = self._expired(time.monotonic() - self._idle_seconds)
+            for child in busy:
+                child.check_memory()
+            for child in expired:
+                self._retire(child)
+            if busy:
+                self._closed.wait(_LOOK_SECONDS)
+            else:
+                self._work.wait(min(_REST_SECONDS, self._idle_seconds))
+                self._work.clear()
 
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    def fits(self, function: Function, variables: Mapping[str, str]) -> bool:
-        return self.alive and self.function == function and self._fixed == _without_instance(variables)
-
-    def load(self) -> None:
-        self._channel.settimeout(_START_SECONDS)
-        try:
-            wire.send(self._channel, asdict(spec_of(self.function)))
-            answer, _ = wire.receive(self._channel)
-        except (wire.Closed, TimeoutError):
-            reason = "the process ended while it was imported: " + self._logs.rest().strip()[-2000:]
-            raise HandlerNotLoadable(self.function, str(self.function.code), reason) from None
-        if not answer["ok"]:
-            raise HandlerNotLoadable(self.function, answer["file"], answer["reason"])
-
-    def call(self, event: bytes, request_id: str, timeout: float) -> InvokeResult:
-        begin = time.monotonic()
-        self._channel.settimeout(timeout)
-        error_type = contract.UNHANDLED
-        try:
-            wire.send(self._channel, {"request_id": request_id}, event)
-            answer, body = wire.receive(self._channel)
-            error_type = answer["error_type"]
-            logs = self._logs.until(request_id)
-        except TimeoutError:
-            self._end()
-            body, logs = contract.timeout_body(timeout, 0), self._logs.rest()
-        except wire.Closed:
-            self._end()
-            body, logs = contract.exit_body(_milliseconds(begin), 0), self._logs.rest()
-        return InvokeResult(request_id, body, error_type, logs=logs, duration_ms=_milliseconds(begin))
-
-    def kill(self) -> None:
-        self._end()
-        self._channel.close()
-
-    def _end(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        self._process.wait()
-        self._logs.join()
-        if self._process.stdout:
-            self._process.stdout.close()
-
-
-class _LogReader:
-    """Drains a child's output, so that it never blocks, and cuts it by request."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._text = bytearray()
-        self._news = threading.Condition()
-        self._ended = False
-        self._thread = threading.Thread(target=self._read, name="local-sim-logs", daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        while True:
-            try:
-                part = os.read(self._descriptor, 1 << 16)
-            except OSError:
-                part = b""
-            with self._news:
-                self._text += part
-                self._ended = not part
-                self._news.notify_all()
-            if not part:
-                return
-
-    def until(self, request_id: str) -> str:
-        """Return what was printed up to the end of a request."""
-        mark = f"{LOG_END}{request_id}\n".encode()
-        with self._news:
-            self._news.wait_for(lambda: mark in self._text or self._ended, timeout=5)
-            text, _, rest = bytes(self._text).partition(mark)
-            self._text = bytearray(rest)
-        return text.decode(errors="replace")
-
-    def rest(self) -> str:
-        """Return everything printed until the child's end."""
-        with self._news:
-            self._news.wait_for(lambda: self._ended, timeout=5)
-            text = bytes(self._text)
-            self._text.clear()
-        return text.decode(errors="replace")
-
-    def join(self) -> None:
-        """Wait for the reader to see the end of the pipe; a grandchild may hold it open, so not for ever."""
-        self._thread.join(timeout=1)
-
-
-def _without_instance(variables: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in variables.items() if key != "FC_INSTANCE_ID"}
-
-
-def _milliseconds(begin: float) -> int:
-    return int((time.monotonic() - begin) * 1000)
+    def _expired(self, before: float) -> list[FunctionProcess]:
+        found: list[FunctionProcess] = []
+        for children in self._idle.values():
+            found += [child for child in children if child.idle_since is not None and child.idle_since < before]
+            children[:] = [child for child in children if child not in found]
+        return found

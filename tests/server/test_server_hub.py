@@ -211,3 +211,24 @@ def test_an_end_that_was_not_stored_is_found_by_replay(tmp_path: Path) -> None:
         database.execute("UPDATE executions SET status = 'Running', output = NULL")
         database.execute("UPDATE served SET stopped_ms = NULL, history = NULL")
     run(tmp_path, second)
+
+
+def test_an_execution_whose_definition_is_no_longer_read_fails_and_says_so(tmp_path: Path) -> None:
+    async def first(hub: Hub, keeper: Keeper) -> None:
+        await started(hub, "old", WAITING)
+        await started(hub, "good", WAITING)
+
+    async def second(hub: Hub, keeper: Keeper) -> None:
+        stored = hub.reader.find_served("id", "old")
+        assert stored is not None
+        assert (stored.execution.status, stored.execution.error) == (Status.FAILED, "FnF.DefinitionUnreadable")
+        assert "definition" in stored.execution.cause
+        history = json.loads(hub.reader.history(stored.execution.id) or "[]")
+        assert [event["Type"] for event in history] == ["ExecutionStarted", "ExecutionFailed"]
+        assert {live.record.name for live in hub.lives.values()} == {"good"}
+
+    run(tmp_path, first)
+    with sqlite3.connect(tmp_path / "journal.sqlite") as database:
+        database.execute("UPDATE executions SET definition = 'Type: no' WHERE name = 'old'")
+    run(tmp_path, second)
+    run(tmp_path, second)
