@@ -89,6 +89,14 @@ def test_packing_a_folder_depends_on_its_files_only(tmp_path: Path) -> None:
         assert archive.namelist() == ["index.py"]
 
 
+def test_what_builds_and_tools_leave_is_no_code(tmp_path: Path) -> None:
+    for name in ("index.py", "build/old.py", "dist/x.whl", ".mypy_cache/a", "pkg/build/kept.py", "pkg/__pycache__/b.pyc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    with zipfile.ZipFile(io.BytesIO(pack_folder(tmp_path))) as archive:
+        assert sorted(archive.namelist()) == ["index.py", "pkg/build/kept.py"]
+
+
 def test_a_snapshot_does_not_follow_the_project(tmp_path: Path) -> None:
     project = tmp_path / "code"
     project.mkdir()

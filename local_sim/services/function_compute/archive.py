@@ -21,7 +21,8 @@ ZIP_BYTES = 500 * 1024 * 1024
 UNPACKED_BYTES = 2 * 1024 * 1024 * 1024
 UNPACKED_FILES = 100_000
 _CHUNK = 1 << 20
-_SKIPPED = frozenset({"__pycache__", ".git", ".s", ".venv", "node_modules", ".local-sim"})
+_SKIPPED = frozenset({"__pycache__", "node_modules"})
+_SKIPPED_AT_TOP = frozenset({"build", "dist"})
 
 
 class CodeStore:
@@ -70,7 +71,7 @@ class CodeStore:
 
 def pack_folder(*folders: Path) -> bytes:
     """Return a ZIP of what lies in the folders, the same bytes for the same files; where two hold a file of one name
-    the first counts. Caches and tools' folders are left out.
+    the first counts. Hidden folders, caches and, at the top, what builds made are left out.
     """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -85,10 +86,12 @@ def pack_folder(*folders: Path) -> bytes:
 def _files(folders: Sequence[Path]) -> dict[Path, Path]:
     found: dict[Path, Path] = {}
     for folder in folders:
-        for path in folder.rglob("*"):
-            inner = path.relative_to(folder)
-            if path.is_file() and not path.is_symlink() and not _SKIPPED.intersection(inner.parts):
-                found.setdefault(inner, path)
+        for parent, folders_inside, names in os.walk(folder):
+            skipped = _SKIPPED | _SKIPPED_AT_TOP if Path(parent) == folder else _SKIPPED
+            folders_inside[:] = [name for name in folders_inside if name[0] != "." and name not in skipped]
+            for path in (Path(parent, name) for name in names):
+                if path.is_file() and not path.is_symlink():
+                    found.setdefault(path.relative_to(folder), path)
     return found
 
 
