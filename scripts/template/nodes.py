@@ -32,11 +32,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value with its place: a scalar, a map of nodes (`keys` has the places of its keys) or a tuple of nodes."""
+    """A value with its place: a scalar, a map of nodes (`keys` has the places of its keys) or a tuple of nodes.
+
+    `rendered` says that a variable made it, so that the file itself holds something else.
+    """
 
     value: Scalar | Mapping[str, Node] | tuple[Node, ...]
     place: Place
     keys: Mapping[str, Place] = field(default_factory=dict)
+    rendered: bool = False
 
     @property
     def fields(self) -> Mapping[str, Node]:

@@ -72,7 +72,7 @@ class Renderer:
             text = text[: match.start()] + shown + text[match.end() :]
         for number, original in reversed(list(enumerate(kept))):
             text = text.replace(f"\0{number}\0", original)
-        return Node(text, place)
+        return Node(text, place, rendered=True)
 
     def _value(self, source: str, place: Place, resource: str | None) -> object:
         call = _CALL.fullmatch(source)

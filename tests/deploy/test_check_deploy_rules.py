@@ -116,6 +116,11 @@ def test_allowed_props_pass(props: str, tmp_path: Path) -> None:
     assert found(tmp_path, with_props(props)) == []
 
 
+def test_a_secret_that_comes_from_the_environment_stands_in_no_file(tmp_path: Path) -> None:
+    text = with_props("environmentVariables: {API_KEY: \"${env('KEY','')}\"}")
+    assert found(tmp_path, text, env={"KEY": "k" * 20}) == []
+
+
 def test_two_resources_of_one_function_name_are_an_error(tmp_path: Path) -> None:
     second = GOOD[GOOD.index("  one:") :].replace("one:", "two:")
     (finding,) = found(tmp_path, GOOD + second)
