@@ -35,18 +35,11 @@ def test_a_report_on_the_screen_as_json_and_as_a_page(tmp_path: Path) -> None:
     assert "Nothing is broken in what was tried." in text
 
 
-def test_the_screen_shows_matrix_and_coverage() -> None:
-    done = cli("tickets", "-i", SALE, "--faults", "version", "--jobs", "1")
+def test_the_screen_says_what_was_looked_at_and_that_nothing_is_safe_untried() -> None:
+    done = cli("tickets", "-i", SALE, "--faults", "version", "--budget", "0s", "--jobs", "1")
     assert done.returncode == 0, done.stderr
-    assert "tickets: how each fault ends" in done.stdout
-    assert "tried 1 of 1 (100 %) of boundaries x faults, seed 0" in done.stdout
+    assert "tried 0 of 1 (0 %) of boundaries x faults, seed 0" in done.stdout
     assert "Only these faults were looked at: version" in done.stdout
-
-
-def test_without_time_nothing_is_called_safe() -> None:
-    done = cli("tickets", "-i", SALE, "--budget", "0s", "--jobs", "1")
-    assert done.returncode == 0, done.stderr
-    assert "tried 0 of" in done.stdout
     assert "nothing is said about the rest" in done.stdout
 
 
