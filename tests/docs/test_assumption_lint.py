@@ -25,7 +25,7 @@ def test_every_assumption_marked_lint_has_a_rule() -> None:
 
 
 def test_every_rule_leans_on_an_assumption_that_is_listed() -> None:
-    assert LEANT_ON <= set(re.findall(r"^\| ([A-Z]\d\d) \|", PAGE, re.M))
+    assert set(re.findall(r"^\| ([A-Z]\d\d) \|", PAGE, re.M)) >= LEANT_ON
 
 
 def test_every_id_stands_there_once() -> None:
