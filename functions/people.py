@@ -18,7 +18,7 @@ from functions.notices.base import NoticeKind
 from functions.payloads import Payloads, object_key
 from functions.settings import Settings
 
-__all__ = ["ReviewToken", "keep_token", "readable", "tell", "token_folder", "tokens"]
+__all__ = ["ReviewToken", "hint", "keep_token", "readable", "tell", "token_folder", "tokens"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,11 @@ def tokens(payloads: Payloads, task_id: str) -> list[ReviewToken]:
 def tell(settings: Settings, kind: NoticeKind, task_id: str, title: str, lines: list[str], key: str) -> Receipt:
     """Send a notice with the sender of the settings."""
     return sender(settings).send(Notice(kind, task_id, title, tuple(lines), key))
+
+
+def hint(settings: Settings, task_id: str, command: str) -> str:
+    """How to answer from a terminal, with `command` of scripts/review.py (`show` for reviews, `answer` for others)."""
+    return settings.answer_hint.replace("{command}", command).replace("{task_id}", task_id)
 
 
 def readable(error: ErrorContext) -> dict[str, str]:

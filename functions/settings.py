@@ -87,8 +87,8 @@ class Settings(BaseSettings):
     notice_timeout: float = Field(default=10.0, gt=0, description="Seconds before the webhook counts as away.")
     outbox: str = Field(default="/tmp/stepkeeper-outbox", min_length=1, description="Folder of the outbox sender.")  # noqa: S108
     answer_hint: str = Field(
-        default="python -m scripts.review show {task_id}",
-        description="How people answer from a terminal, as shown in notices; {task_id} is filled in.",
+        default="python -m scripts.review {command} {task_id}",
+        description="How people answer from a terminal, as shown in notices; {task_id} and {command} are filled in.",
     )
 
     review_keys: SecretStr = Field(

@@ -171,6 +171,38 @@ def link(
     say(text)
 
 
+@app.command(
+    epilog='Examples:  python -m scripts.review answer t-1 \'{"decision": "retry", "by": "Lin"}\' | '
+    "python -m scripts.review answer t-1 - < input.json.   Exit status: 0 told, 1 it waits no longer, 2 bad input."
+)
+@reported("review")
+def answer(
+    task: Task,
+    output: Annotated[
+        str, typer.Argument(help="JSON: a decision (ManualReview), a whole input (NeedInput); - is stdin.")
+    ],
+    state: Annotated[str, typer.Option(help="The state that waits, when there are several.")] = "",
+) -> None:
+    """Answer a state that waits for a person and is no review: ManualReview, NeedInput."""
+    from functions.cloudflow import CloudFlow, ReportRefused
+    from functions.events import read_json
+    from functions.payloads import Payloads
+    from functions.people import tokens
+    from functions.settings import current
+
+    value = read_json(sys.stdin.read() if output == "-" else output)
+    if not isinstance(value, dict):
+        raise InvalidInput("the answer has to be a JSON object", path="output", reason="not an object")
+    kept = [one for one in tokens(Payloads.open(), task) if state in ("", one.step.split("@")[0])]
+    if not kept:
+        raise ReviewUnknown(f"no state of task {task} waits for an answer" + (f" named {state}" if state else ""))
+    try:
+        CloudFlow.of(current()).succeed(kept[0].token, value)
+    except ReportRefused as error:
+        _refused(error)
+    say(f"{task}: {kept[0].step} is answered")
+
+
 @app.command("sweep", epilog="Example:  python -m scripts.review sweep --json")
 @reported("review")
 def sweep_now(as_json: Json = False) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from functions.errors import StepkeeperError, describe
 from functions.models import HandOverEvent
 from functions.payloads import Payloads, object_key
-from functions.people import keep_token, readable, tell
+from functions.people import hint, keep_token, readable, tell
 from functions.step import Call, lap, step
 
 __all__ = ["handler"]
@@ -54,7 +54,7 @@ def _tell(call: Call[HandOverEvent], problem: dict[str, str]) -> dict[str, Any]:
         f"Failed step: {lap(event.failed_step, event.failed_attempt)}",
         f"Error: {problem['code']}: {problem['message']}",
         "Decisions: retry, compensate, abandon (say applied true or false for an uncertain step)",
-        f"Answer: {settings.answer_hint.replace('{task_id}', event.task_id)}",
+        f"Answer: {hint(settings, event.task_id, 'answer')}",
     ]
     title = f"A task stands still: {event.task_id}"
     try:

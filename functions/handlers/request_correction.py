@@ -7,7 +7,7 @@ from typing import Any
 from functions.models import CorrectionEvent
 from functions.notices import kind_of_sender
 from functions.payloads import Payloads
-from functions.people import keep_token, readable, tell
+from functions.people import hint, keep_token, readable, tell
 from functions.step import Call, lap, step
 
 __all__ = ["handler"]
@@ -33,7 +33,7 @@ def handler(call: Call[CorrectionEvent]) -> dict[str, Any]:
         f"Task: {event.task_id}",
         f"Execution: {event.execution}",
         f"Problem: {problem['message']}",
-        f"Answer with the corrected input: {settings.answer_hint.replace('{task_id}', event.task_id)}",
+        f"Answer with the corrected input: {hint(settings, event.task_id, 'answer')}",
     ]
     receipt = tell(settings, "correction_needed", event.task_id, "The input cannot be used", lines, call.key)
     return {"receipt": receipt.as_json()}

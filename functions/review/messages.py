@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 from functions.notices.base import NoticeKind
-from functions.people import tell
+from functions.people import hint, tell
 from functions.review.keys import Keys
 from functions.review.links import EVERYTHING, LOOK_ONLY, Link, Links, Scope
 from functions.review.model import Review, Seat
@@ -46,7 +46,7 @@ def request_lines(settings: Settings, review: Review, seats: tuple[Seat, ...]) -
         f"Draft: {review.draft.uri}",
         "Decisions: approved, rejected, more_info (with a note)",
         f"Until: {until:%Y-%m-%d %H:%M} UTC",
-        f"Answer: {settings.answer_hint.replace('{task_id}', review.task_id)}",
+        f"Answer: {hint(settings, review.task_id, 'show')}",
     ]
     if review.approvals > 1:
         lines.append(f"Approvals needed: {review.approvals}")

@@ -91,10 +91,15 @@ class Town:
 
     def begin(self, flow: str = "content_review", text: str = TEXT, **task: Any) -> str:
         """Start an execution and wait until its review is open; returns the task's id."""
+        task_id = self.start_task(flow, text, **task)
+        self.until(lambda: bool(self.rounds(task_id) and self.notices(task_id, "review_requested")))
+        return task_id
+
+    def start_task(self, flow: str = "content_review", text: str = TEXT, **task: Any) -> str:
+        """Start an execution on a document; returns the task's id."""
         task_id = "t-" + uuid.uuid4().hex[:10]
         given: Any = {"task_id": task_id, "document": {"inline": text, "name": "合同.md"}} | task
         self.start(flow, task_id, given)
-        self.until(lambda: bool(self.rounds(task_id) and self.notices(task_id, "review_requested")))
         return task_id
 
     def start(self, flow: str, name: str, given: Any) -> None:

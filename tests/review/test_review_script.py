@@ -125,7 +125,9 @@ def test_a_decision_that_lacks_something_is_status_2(town: Town) -> None:
     town.stopped(task)
 
 
-@pytest.mark.parametrize("command", ["list", "show", "approve", "reject", "more-info", "reassign", "link", "sweep"])
+@pytest.mark.parametrize(
+    "command", ["list", "show", "approve", "reject", "more-info", "reassign", "link", "answer", "sweep"]
+)
 def test_every_command_has_an_example(command: str) -> None:
     status, out, _ = run(command, "--help")
     assert status == 0
@@ -138,3 +140,18 @@ def test_escapes_in_what_others_wrote_do_not_reach_the_terminal(town: Town) -> N
     shown = run("show", task)[1] + run("list", "--all")[1]
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
     assert "a[2J]0;xb" in shown
+
+
+def test_a_state_that_is_no_review_is_answered_with_json(town: Town) -> None:
+    task = town.start_task(document={"inline": "\x00\x01", "name": "a.pdf"})
+    town.until(lambda: bool(town.notices(task, "correction_needed")))
+    (notice,) = town.notices(task, "correction_needed")
+    assert any(line.endswith(f"python -m scripts.review answer {task}") for line in notice["lines"])
+    assert run("answer", task, "[]")[0] == 2
+    assert run("answer", task, "{}", "--state", "ManualReview")[0] == 2
+    corrected = json.dumps({"task_id": task, "document": {"inline": "# 合同\n\n48,000 元。", "name": "a.md"}})
+    assert run("answer", task, corrected)[:2] == (0, f"{task}: NeedInput is answered\n")
+    assert run("answer", task, corrected)[0] == 1
+    town.round(task)
+    assert run("approve", task)[0] == 0
+    assert town.status(task) == "Succeeded"
