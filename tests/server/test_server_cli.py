@@ -66,6 +66,20 @@ def test_a_server_that_cannot_come_up_says_why(tmp_path: Path) -> None:
     assert "--secret" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--debug", "f:0"], "is no port"),
+        (["--debug", "f:x"], "is no port"),
+        (["--debug", "f", "--workers", "in-process"], "needs --workers process"),
+    ],
+)
+def test_a_debugger_that_cannot_be_waited_for_is_refused(tmp_path: Path, arguments: list[str], reason: str) -> None:
+    refused = command(tmp_path, "serve", *arguments)
+    assert (refused.returncode, reason in refused.stderr) == (2, True), refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def test_a_signal_ends_the_server_in_order(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     process = subprocess.Popen(
