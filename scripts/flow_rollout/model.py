@@ -17,7 +17,7 @@ _WORKFLOW = re.compile(r"""^\s*workflow:\s*["']?([^"'\s#]+)""", re.MULTILINE)
 
 @dataclass(frozen=True)
 class FlowPlan:
-    """One flow: `definition` is what it is going to be, `present` what the service has ("" for a new flow).
+    """One flow: `definition` is what it is going to be, `present` and `present_role` what the service has.
 
     `version` is the newest published version and `published` its definition. `functions` are the ARNs that were filled
     in, by the function's name. `stranded` says in words which waiting tasks the change would strand.
@@ -27,6 +27,7 @@ class FlowPlan:
     description: str
     definition: str
     present: str
+    present_role: str
     version: str
     published: str
     alias: FlowAlias | None
@@ -48,7 +49,7 @@ class FlowPlan:
     @property
     def to_write(self) -> bool:
         """Whether the flow has to be made or changed."""
-        return self.definition != self.present
+        return self.definition != self.present or self.role != self.present_role
 
     @property
     def to_publish(self) -> bool:

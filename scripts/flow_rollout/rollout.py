@@ -47,6 +47,7 @@ class Deployer:
             description=str(document.get("Description", "")),
             definition=definition,
             present=present.definition if present else "",
+            present_role=present.role if present else "",
             version=version,
             published=published,
             alias=alias,

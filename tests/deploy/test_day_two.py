@@ -129,6 +129,15 @@ def test_a_change_that_would_strand_a_waiting_task_wants_to_be_meant(fresh: Depl
     assert fresh.json("status", "tiny", "after")["waiting_in"] == ["Question"]
 
 
+def test_another_role_is_a_change_that_needs_no_version(fresh: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPKEEPER_FLOW_ROLE", "others")
+    assert fresh.json("deploy_flows")["flows"][0]["action"] == "update"
+    found = fresh.flows.find("tiny")
+    assert found is not None
+    assert found.role.endswith(":role/others")
+    assert fresh.json("deploy_flows")["flows"][0]["action"] == "nothing"
+
+
 def test_a_canary_takes_some_starts_and_is_taken_back(fresh: Deployed) -> None:
     text = FLOW.replace("tiny-1", "tiny-2")
     flow_file(fresh).write_text(text, encoding="utf-8")
