@@ -117,7 +117,7 @@ class FiberDispatcher(Dispatcher):
         call = super()._call(live, command)
         task = live.tasks.get(command.task_id)
         due_ms = None if task is None else task.due_ms
-        self._functions.tasks[call.request_id] = Task(command.path[-1], command.attempt, due_ms)
+        self._functions.tasks[call.request_id] = Task(command.path[-1], command.attempt, due_ms, command.path)
         return call
 
 

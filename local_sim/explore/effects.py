@@ -49,7 +49,7 @@ def told_effect(told: Any) -> Effect:
 def _with_line(effect: Effect, place: int, answered: list[Answered]) -> Effect:
     """Add the line whose request made it: the first after which the service told of so many."""
     one = next((one for one in answered if one.told > place), None)
-    return effect if one is None else replace(effect, line=one.line, stack=one.stack)
+    return effect if one is None else replace(effect, line=one.line, stack=one.stack, path=one.path)
 
 
 def _recorded(answered: list[Answered], rules: Mapping[str, EffectRule]) -> list[Effect]:
@@ -62,7 +62,7 @@ def _recorded(answered: list[Answered], rules: Mapping[str, EffectRule]) -> list
         rule = _rule(f"{request.method} {request.path}", rules)
         if rule.ignore:
             continue
-        effect = Effect(rule.name, _subject(one, rule), rule.undoes, rule.reversible, one.line, one.stack)
+        effect = Effect(rule.name, _subject(one, rule), rule.undoes, rule.reversible, one.line, one.stack, one.path)
         key = next((request.header(name) for name in _KEYS if request.header(name)), "")
         again = key or rule.repeatable or request.method in ("PUT", "DELETE")
         mark = (effect.name, effect.subject, key)

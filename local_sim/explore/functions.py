@@ -31,11 +31,12 @@ Choose = Callable[[Boundary], "str | None"]
 
 @dataclass(frozen=True)
 class Task:
-    """The state a call belongs to: its name, its try from 0, and when its Timeout ends it."""
+    """The state a call belongs to: its name, its try from 0, when its Timeout ends it, and its path from the root."""
 
     state: str
     attempt: int = 0
     due_ms: int | None = None
+    path: tuple[str, ...] = ()
 
 
 @dataclass

@@ -78,6 +78,7 @@ class Gate:
             operation in _READS and self._object(key) is not None,
             task.due_ms,
             outside,
+            task.path,
         )
 
     def _meet(

@@ -29,7 +29,7 @@ class Boundary:
     `function` what it invokes. A request has `service`, `operation` (`PutRow`, `GetObject`, `POST /payments`) and `key`
     (the row, the object), and `line`: the line of the handler that sent it, with `stack`, all lines of the project on
     the way, the innermost last. `reads` is true when it asks for an object `outside` when it goes to an
-    outside service. `due_ms` is when the state's Timeout ends it.
+    outside service. `due_ms` is when the state's Timeout ends it, `path` where the state stands from the root.
     """
 
     number: int
@@ -45,6 +45,7 @@ class Boundary:
     reads: bool = False
     due_ms: int | None = None
     outside: bool = False
+    path: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -99,8 +100,8 @@ class Effect:
     """Something that really happened outside: what the outside service's own record says, or the HTTP recorder.
 
     `name` is the kind of effect, `subject` what it was done to; the same pair twice is done twice. `undoes` names the
-    effect that this one takes back. `reversible` is false for what nothing takes back. `line` and `stack` are found by
-    the explorer.
+    effect that this one takes back. `reversible` is false for what nothing takes back. `line`, `stack` and `path` (of
+    the state that asked for it) are found by the explorer.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Effect:
     reversible: bool = True
     line: str = ""
     stack: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from local_sim.definition.model import CatchRule, FailState, Flow, SucceedState
+from local_sim.definition.model import CatchRule, FailState, Flow, MapState, ParallelState, SucceedState
 from local_sim.definition.walk import states_of
 from local_sim.engine.faults import ALL
 
@@ -77,7 +77,7 @@ class Judge:
         yield from self._ending(run)
         yield from _at_most_once(run.effects)
         yield from _undone_once(run.effects)
-        yield from _reverse_order(run.effects)
+        yield from self._reverse_order(run.effects)
         yield from self._owed(run, baseline)
         yield from _decided_once(run.history)
         yield from _written_once(run, baseline)
@@ -110,6 +110,32 @@ class Judge:
                     f"{error} of {event['state']} went to {rules[first].next}, not to {later[0].next}, which names it"
                 )
                 yield Violation("the rule that names an error takes it", text, f"{self._file}:{later[0].position.line}")
+
+    def _reverse_order(self, effects: tuple[Effect, ...]) -> Iterator[Violation]:
+        stack: list[Effect] = []
+        for effect in effects:
+            if not effect.undoes:
+                stack.append(effect)
+                continue
+            undone = next((one for one in reversed(stack) if _undoes(effect, one)), None)
+            if undone is None:
+                continue
+            after = [one for one in stack[stack.index(undone) + 1 :] if one.reversible and _was_undone(one, effects)]
+            later = [one for one in after if not self._at_once(undone, one)]
+            if later:
+                text = f"{undone.text} was undone before {later[-1].text}, which came after it"
+                yield Violation("undone in reverse order", text, effect.line, effect.stack)
+            stack.remove(undone)
+
+    def _at_once(self, one: Effect, other: Effect) -> bool:
+        """Say whether two effects belong to branches that run side by side: their order means nothing then."""
+        common = 0
+        for mine, theirs in zip(one.path, other.path, strict=False):
+            if mine != theirs:
+                break
+            common += 1
+        around = one.path[:common][-1:] if one.path != other.path else one.path[-2:-1]
+        return any(isinstance(self._types.get(name), ParallelState | MapState) for name in around)
 
     def owed(self, run: Run, baseline: Baseline) -> str:
         """Return what the run's end owes: everything done, everything undone, or nothing that anybody could say."""
@@ -175,22 +201,6 @@ def _undone_once(effects: tuple[Effect, ...]) -> Iterator[Violation]:
         if done[effect.undoes, effect.subject] < 0:
             what = f"{effect.undoes} {effect.subject}".rstrip()
             yield Violation("undone once", f"{effect.text} undid {what} once too often", effect.line, effect.stack)
-
-
-def _reverse_order(effects: tuple[Effect, ...]) -> Iterator[Violation]:
-    stack: list[Effect] = []
-    for effect in effects:
-        if not effect.undoes:
-            stack.append(effect)
-            continue
-        undone = next((one for one in reversed(stack) if _undoes(effect, one)), None)
-        if undone is None:
-            continue
-        later = [one for one in stack[stack.index(undone) + 1 :] if one.reversible and _was_undone(one, effects)]
-        if later:
-            text = f"{undone.text} was undone before {later[-1].text}, which came after it"
-            yield Violation("undone in reverse order", text, effect.line, effect.stack)
-        stack.remove(undone)
 
 
 def _was_undone(effect: Effect, effects: tuple[Effect, ...]) -> bool:

@@ -30,7 +30,8 @@ _FIRST_PORT = 4000  # nobody listens there: requests are answered before they re
 @dataclass(frozen=True)
 class Answered:
     """One request that an outside service answered, in order of taking effect. `line` is the handler's line, `stack`
-    all lines of the project that sent it; `told` is how many effects the service told of afterwards.
+    all lines of the project that sent it; `told` is how many effects the service told of afterwards, `path` the
+    state's from the root.
     """
 
     service: str
@@ -39,6 +40,7 @@ class Answered:
     line: str
     stack: tuple[str, ...]
     told: int
+    path: tuple[str, ...] = ()
 
 
 class World:
@@ -86,7 +88,7 @@ class World:
     def record(self, service: str, request: Request, response: Response, boundary: Boundary) -> None:
         """Keep what an outside service was asked, for the judgement of its effects."""
         told = len(self.outside[service].effects() or ())
-        self.answered.append(Answered(service, request, response, boundary.line, boundary.stack, told))
+        self.answered.append(Answered(service, request, response, boundary.line, boundary.stack, told, boundary.path))
 
     def endpoints(self) -> dict[str, str]:
         """Return the variables of docs/architecture.md that name the services."""

@@ -76,6 +76,14 @@ def test_a_replayed_run_is_the_run_it_replays(sold: Report) -> None:
     assert again["boundaries"][chosen["schedule"][0]["boundary"]]["text"] == chosen["at"][0]
 
 
+def test_branches_side_by_side_are_explored_and_their_effects_have_no_order() -> None:
+    report = explored("pair", {"order": "o-1"}, root=FOREIGN)
+    assert report.broken == [], told(report)
+    assert report.coverage.whole
+    assert report.base["effects"] == ["seat o-1-left", "seat o-1-right"]
+    assert set(report.verdicts) == {"recovered", "compensated"}
+
+
 def test_a_declined_payment_is_undone_in_every_way() -> None:
     report = explored("tickets", {**SALE, "amount": 5000}, root=FOREIGN, faults=("crash_after", "reply_lost"))
     assert report.broken == [], told(report)
