@@ -62,7 +62,7 @@ def explore(
     found = choose_project(project, flow)
     plan = Plan(
         root=found.root,
-        flow=str(Path(flow).resolve()) if Path(flow).is_file() else flow,
+        flow=_name(found, flow),
         input=read_input(input),
         depth=depth,
         seed=seed,
@@ -80,6 +80,15 @@ def explore(
     else:
         _show(report)
     return 1 if report.broken else 0
+
+
+def _name(project: Any, flow: str) -> str:
+    """A flow of the project goes by its name, so that a report does not depend on where the project lies."""
+    path = Path(flow)
+    if not path.is_file():
+        return flow
+    known = project.find_flow(path.stem)
+    return path.stem if known is not None and known.samefile(path) else str(path.resolve())
 
 
 def read_budget(text: str) -> float | None:

@@ -11,13 +11,13 @@ import json
 import os
 import signal
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from .errors import Hung
 from .faults import Catalogue
 from .files import read_tree, write_tree
-from .functions import numbered
 from .model import Boundary, Placed
 
 _HANGS_AFTER_S = 60
@@ -72,9 +72,7 @@ class Explorer:
 
     def at(self, boundary: Boundary) -> str | None:
         """Return the fault that happens at this boundary of this run."""
-        from .errors import Hung
-
-        here = numbered(boundary, len(self.passed))
+        here = replace(boundary, number=len(self.passed))
         self.passed.append(here)
         if len(self.passed) > MOST_BOUNDARIES:
             raise Hung("the run does not end")

@@ -12,7 +12,7 @@ import json
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from local_sim.project import Function
@@ -237,11 +237,6 @@ def redirect(hub: Hub) -> None:
     """Let what handlers print go to their invocation's log."""
     sys.stdout = Output(hub, sys.stderr)
     sys.stderr = Output(hub, sys.stderr)
-
-
-def numbered(boundary: Boundary, number: int) -> Boundary:
-    """Return the boundary as the `number`-th of its run."""
-    return replace(boundary, number=number)
 
 
 def _exited(request_id: str) -> InvokeResult:

@@ -44,6 +44,8 @@ def _head(report: Report) -> Iterator[str]:
     yield f"<p>{escape(parts)}.</p>"
     yield f"<p>Tried {escape(report.coverage.text)} of boundaries x faults, depth {report.plan.depth}, seed "
     yield f"{escape(report.plan.seed)}. <code>{escape(report.command())}</code></p>"
+    for text, count in report.irreversible.items():
+        yield f"<p>Cannot be undone: {escape(text)} ({count} runs).</p>"
     if not report.coverage.whole:
         yield "<p><strong>Not everything was tried: nothing is said about the rest.</strong></p>"
 
@@ -78,7 +80,7 @@ def _broken(report: Report) -> Iterator[str]:
             place = f" <code>{escape(one['line'])}</code>" if one["line"] else ""
             yield f"<li>{escape(one['rule'])}: {escape(one['text'])}{place}</li>"
         yield "</ul>"
-        for name in ("boundaries", "history", "effects", "tables"):
+        for name in ("boundaries", "history", "effects", "tables", "logs"):
             if name in run:
                 yield f"<details><summary>{name}</summary><pre>{escape(_lines(run[name]))}</pre></details>"
 

@@ -66,6 +66,11 @@ class Report:
         """How many runs ended how."""
         return Counter(run["verdict"] for run in self.runs)
 
+    @property
+    def irreversible(self) -> Counter[str]:
+        """The effects that nothing takes back, with the number of runs that had them."""
+        return Counter(text for run in self.runs for text in run["irreversible"])
+
     def matrix(self) -> dict[str, dict[str, Counter[str]]]:
         """Return state -> fault -> verdict -> runs, for each run's last fault; states in the order they are met."""
         cells: dict[str, dict[str, Counter[str]]] = {}

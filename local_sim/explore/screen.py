@@ -113,6 +113,8 @@ def _sum(report: Report) -> str:
     ]
     if report.plan.faults:
         lines.append(f"Only these faults were looked at: {', '.join(report.plan.faults)}")
+    for text, count in report.irreversible.items():
+        lines.append(f"Cannot be undone: {escape(text)} ({count} runs)")
     if not report.coverage.whole:
         lines.append("Not everything was tried: nothing is said about the rest. Give it more time (--budget).")
     return "\n".join(lines)

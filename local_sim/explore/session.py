@@ -280,6 +280,7 @@ class Session:
                 for one in run.requests
             ],
             "history": [self._clean(event) for event in run.history],
+            "logs": self._without_folder("".join(self.functions.logs)).splitlines(),
             "effects": [effect.text for effect in run.effects],
             "tables": self._clean(dict(self._tables())),
         }
