@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(
-    name="local-sim",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    help="The local cloud: runs flows and functions of an FC and CloudFlow project on this machine.",
-)
+_HOMES = {
+    "check": "check",
+    "explore": "explore",
+    "test": "scenarios",
+    "serve": "serve",
+    "stop": "serve",
+    "env": "serve",
+    "fault": "serve",
+    "console": "console",
+    "graph": "graph",
+    "diff": "diff",
+    "convert": "convert",
+    "init": "init",
+    "redrive": "redrive",
+}
+"""The module that registers each command; it is imported when the command, or the list of all, is asked for."""
 
 DataOption = Annotated[
     Path | None, typer.Option("--data", metavar="DIR", help="Data folder (default: .local-sim in the project).")
 ]
+_PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+"""What stands behind `exec` is the command's own."""
 ProjectOption = Annotated[
     Path | None, typer.Option("--project", metavar="DIR", help="Project folder (default: found upwards).")
 ]
@@ -28,7 +38,7 @@ ProjectOption = Annotated[
 
 def run_app(arguments: list[str]) -> int:
     """Run a command line and return its exit status; usage errors are printed and give 2."""
-    _register_others()
+    app = _app_for(arguments[0] if arguments else "")
     try:
         result = app(_optional_value(arguments, "--resume"), prog_name="local-sim", standalone_mode=False)
     except Exception as error:
@@ -53,16 +63,35 @@ def _optional_value(arguments: list[str], option: str) -> list[str]:
     return done
 
 
-def _register_others() -> None:
-    for name in ("check", "explore", "serve", "graph", "diff", "convert", "scenarios", "console", "init", "redrive"):
-        if find_spec(f"local_sim.cli.{name}") is None:
-            continue
-        register: Any = getattr(import_module(f"local_sim.cli.{name}"), "register", None)
-        if callable(register):
-            register(app)
+def _app_for(word: str) -> typer.Typer:
+    """Return the command line with the command meant, or with all: making one from its annotations takes long."""
+    app = typer.Typer(
+        name="local-sim",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        help="The local cloud: runs flows and functions of an FC and CloudFlow project on this machine.",
+    )
+    app.callback()(_group)
+    own: dict[str, Callable[..., int]] = {"run": run, "history": history, "exec": execute}
+    known = word in own or word in _HOMES
+    for name, command in own.items():
+        if name == word or not known:
+            settings = _PASSED_ON if name == "exec" else None
+            app.command(name, context_settings=settings)(command)
+    homes = dict.fromkeys(_HOMES.values()) if not known else ([_HOMES[word]] if word in _HOMES else [])
+    for home in homes:
+        register: Any = import_module(f"local_sim.cli.{home}").register
+        register(app)
+    return app
 
 
-@app.command()
+def _group() -> None:
+    # A command line of one command would do without the command's name.
+    pass
+
+
 def run(
     flow: Annotated[str, typer.Argument(help="Flow file, or name of a flow of the project.")] = "",
     input: Annotated[  # noqa: A002 - the option's name
@@ -121,7 +150,6 @@ def run(
     )
 
 
-@app.command()
 def history(
     execution: Annotated[str, typer.Argument(help="Execution name (default: the newest).")] = "",
     data: DataOption = None,
@@ -139,7 +167,6 @@ def history(
     return history_command(execution, data, project, choose_format(output_format, as_json=json_output))
 
 
-@app.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def execute(
     command: Annotated[list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments.")],
     data: DataOption = None,

@@ -19,7 +19,8 @@ from local_sim.definition.model import Flow
 from local_sim.engine import Started
 from local_sim.journal import ExecutionRecord, Journal
 from local_sim.project import Project
-from local_sim.workers import InProcessWorker, ProcessWorker, Worker, WorkerEnvironment
+from local_sim.workers.deferred import DeferredWorker
+from local_sim.workers.model import Worker
 
 from .children import Children, execution_of
 from .decisions import Decisions
@@ -216,8 +217,14 @@ class _Session:
 def _worker(workers: WorkerKind, cloud: LocalCloud, stack: ExitStack) -> Worker:
     if not isinstance(workers, str):
         return workers
-    environment = WorkerEnvironment(lambda: cloud.environment)
-    worker: Worker = ProcessWorker(environment) if workers == "process" else InProcessWorker(environment)
+
+    def make() -> Worker:
+        from local_sim.workers import InProcessWorker, ProcessWorker, WorkerEnvironment
+
+        environment = WorkerEnvironment(lambda: cloud.environment)
+        return ProcessWorker(environment) if workers == "process" else InProcessWorker(environment)
+
+    worker = DeferredWorker(make, concurrent=workers == "process")
     stack.callback(worker.close)
     return worker
 

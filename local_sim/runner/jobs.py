@@ -5,11 +5,13 @@ from __future__ import annotations
 import queue
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from local_sim.actions import Outcome
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 _MOST_AT_ONCE = 16
 _T = TypeVar("_T")
@@ -44,6 +46,8 @@ class Jobs(Generic[_T]):
             self._queue.append(job)
             return
         if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
             self._pool = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="local-sim-call")
         self._running += 1
         self._pool.submit(self._run, job)
