@@ -50,6 +50,7 @@ def test_there_has_to_be_a_run_to_go_on_with(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(600)
 def test_the_command_serves_and_stops_again(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "scripts.demo_main", "--page", "--data", str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, encoding="utf-8") as running:
