@@ -11,7 +11,7 @@ from pathlib import Path
 __all__ = ["jobs", "main"]
 
 _FOLDER = Path(__file__).resolve().parent
-_NO_JOBS = ("__init__", "__main__", "bench", "demo_main", "panels")
+_NO_JOBS = ("__init__", "__main__", "bench", "demo_main", "demo_page", "panels")
 
 
 def jobs() -> dict[str, str]:

@@ -86,6 +86,7 @@ def deploy(deployed: Deployed, *more: str) -> None:
     deployed.run("deploy_flows", *more)
 
 
+@pytest.mark.timeout(600)  # a busy machine: a dozen worker processes come and go
 def test_from_nothing_to_a_result_to_nothing(
     deployed: Deployed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
