@@ -58,7 +58,8 @@ class Session:
         used = functions_of(self.project, self.source.text, self.source.file)
         folders = _folders(used)
         sys.path[:0] = [*map(str, folders), str(self.project.root)]
-        patch_caches(self.hub, lambda file: file.startswith(tuple(f"{one}/" for one in folders)))
+        sources = Sources(self.project.root, folders, set())
+        patch_caches(self.hub, sources.own)
         before = frozenset(sys.modules)
         import_outside(self.project)
         self._services = ModuleState([self.project.root], before)
@@ -70,7 +71,7 @@ class Session:
         environment = WorkerEnvironment(self.world.endpoints)
         self.functions = Functions(self.hub, environment, self.explorer.at)
         self.functions.brief = self.explorer.brief
-        self._load(used, folders)
+        self._load(used, sources)
         flow, file = self.source.flow, _shown(self.source.file, plan.root)
         self.judge = Judge(flow, self.settings.ends.get(flow.name, {}), file)
         self.people = People(self._answers())
@@ -86,9 +87,8 @@ class Session:
         given = self.settings.answers.get(self.source.flow.name, ())
         return (*self.plan.answers, *(answer for answer in given if answer.state not in said))
 
-    def _load(self, used: list[Function], folders: tuple[Path, ...]) -> None:
+    def _load(self, used: list[Function], sources: Sources) -> None:
         """Open the transports, set the project up, and import the handlers, all inside the world."""
-        sources = Sources(self.project.root, folders, set())
         install(Gate(self.hub, self.world, self.functions, sources, self.settings.lease), self.world.knows)
         self.hub.switched = self._switched
         self._inside(lambda: self.world.set_up(self.settings.prepare, self.plan.input))

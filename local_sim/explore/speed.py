@@ -38,8 +38,18 @@ def _remember_settings() -> None:
         mark = type(self), tuple(environ._data.items()), repr(values)
         if mark not in known:
             real(self, **values)
-            known[mark] = copy.deepcopy(self.__getstate__())
+            known[mark] = _copied(self.__getstate__())
         else:
-            self.__setstate__(copy.deepcopy(known[mark]))
+            self.__setstate__(_copied(known[mark]))
 
     settings.__init__ = init
+
+
+def _copied(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy that shares nothing a handler could change."""
+    values = state["__dict__"]
+    try:
+        hash(tuple(values.values()))
+    except TypeError:
+        return copy.deepcopy(state)
+    return {**state, "__dict__": dict(values), "__pydantic_fields_set__": set(state["__pydantic_fields_set__"])}
