@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -30,8 +32,9 @@ from scripts.cloud import (
 )
 from scripts.cloud.deployment import read_deployment
 
-__all__ = ["Published", "app", "publish", "roll_back"]
+__all__ = ["Published", "app", "publish", "roll_back", "settled"]
 
+_SETTLE_SECONDS = 120
 _SETTINGS = (
     "runtime",
     "handler",
@@ -88,12 +91,31 @@ def main(
     show_table(("function", "version", "", f"{settings.alias} before", "after"), rows)
 
 
+def settled(
+    functions: Functions, name: str, sleep: Callable[[float], None] = time.sleep, seconds: int = _SETTLE_SECONDS
+) -> FunctionState | None:
+    """The function once the service has finished what was changed; None when it does not exist.
+
+    A create or update is taken at once and worked off behind the scenes (`state`, `lastUpdateStatus` of the SDK's
+    model); a version published meanwhile might hold the old code. Raises `NotThere` when it failed or takes too long.
+    """
+    for _ in range(seconds):
+        state = functions.find(name)
+        status = (state.document.get("state"), state.document.get("lastUpdateStatus")) if state else (None, None)
+        if "Failed" in status:
+            raise NotThere(f"a usable function {name} (it is {status[0]}, its last update {status[1]})", "deploy again")
+        if "Pending" not in status and "InProgress" not in status:
+            return state
+        sleep(1)
+    raise NotThere(f"a settled function {name}", f"it is still being changed after {seconds} s; run this again")
+
+
 def publish(functions: Functions, name: str, alias: str, canary: int | None = None) -> Published:
     """Publish the function if it changed and point the alias at the newest version, or `canary` per cent of it.
 
     Looks before each step, so a run that was cut off is gone on with by the next. Raises `NotThere`, `ServiceFault`.
     """
-    state = functions.find(name)
+    state = settled(functions, name)
     if state is None:
         raise NotThere(f"function {name}", "deploy first: s deploy, or python -m scripts.deploy_functions")
     mark = f"stepkeeper {_digest(state)}"

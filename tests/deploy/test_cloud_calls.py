@@ -14,11 +14,22 @@ from loopback import Answer, Loopback, closed_port, loopback
 
 import scripts.cloud
 from scripts.__main__ import jobs, main
-from scripts.cloud import CloudSettings, FlowAlias, Flows, Functions, NotConfigured, Route, ServiceFault, current_keys
+from scripts.cloud import (
+    CloudSettings,
+    FlowAlias,
+    Flows,
+    Functions,
+    NotConfigured,
+    NotThere,
+    Route,
+    ServiceFault,
+    current_keys,
+)
 from scripts.cloud.calls import call
 from scripts.cloud.deployment import adopt_environment, read_deployment, role_arn
 from scripts.cloud.plan import Change
 from scripts.flow_rollout import fill, functions_in, routes_of, workflow_of
+from scripts.publish import settled
 from scripts.start import execution_name
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +58,26 @@ def test_a_throttled_call_is_sent_again_with_growing_pauses(service: Loopback) -
     assert found.body.definition == "d"
     assert pauses == [0.5, 1.0, 2.0]
     assert len(service.asked) == 4
+
+
+def test_a_version_waits_until_the_function_has_settled(service: Loopback) -> None:
+    def shown(state: str, update: str) -> Answer:
+        return Answer.of({"functionName": "f", "functionArn": "a", "state": state, "lastUpdateStatus": update})
+
+    pauses: list[float] = []
+    functions = Functions(CloudSettings())
+    service.answers = [shown("Pending", "InProgress"), shown("Active", "InProgress"), shown("Active", "Successful")]
+    found = settled(functions, "f", pauses.append)
+    assert found is not None
+    assert pauses == [1, 1]
+    service.answers = [shown("Active", "Failed")]
+    with pytest.raises(NotThere, match="its last update Failed"):
+        settled(functions, "f", pauses.append)
+    service.answers = [shown("Pending", "")]
+    with pytest.raises(NotThere, match="after 3 s"):
+        settled(functions, "f", pauses.append, 3)
+    service.answers = [refusal(404, "FunctionNotFound")]
+    assert settled(functions, "f", pauses.append) is None
 
 
 def test_what_may_have_taken_effect_is_not_sent_again(service: Loopback) -> None:
