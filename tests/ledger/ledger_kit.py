@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
+import functools
 import random
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from direct import DirectApp
 from tablestore.protobuf import table_store_pb2
 from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
@@ -71,34 +72,13 @@ class DirectWire:
     """The real SDK's requests handed to the real service without a socket."""
 
     def __init__(self, app: Any) -> None:
-        self._app = app
-        self._local = threading.local()
+        self._app = DirectApp(app)
         self.requests: list[str] = []
 
     def __call__(self, url: str, headers: Any, body: bytes) -> tuple[int, str, dict[str, str], bytes]:
         self.requests.append(url.lstrip("/"))
-        loop = getattr(self._local, "loop", None)
-        if loop is None:
-            loop = self._local.loop = asyncio.new_event_loop()
-        return loop.run_until_complete(self._ask(url, headers, body))
-
-    async def _ask(self, url: str, headers: Any, body: bytes) -> tuple[int, str, dict[str, str], bytes]:
-        raw = [(name.lower().encode(), _text(value).encode()) for name, value in headers.items()]
-        answer: dict[str, Any] = {"body": b""}
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                answer.update(status=message["status"], headers=message["headers"])
-            else:
-                answer["body"] += message.get("body", b"")
-
-        scope = {"type": "http", "method": "POST", "path": url, "headers": raw, "query_string": b""}
-        await self._app(scope, receive, send)
-        found = {name.decode(): value.decode() for name, value in answer["headers"]}
-        return answer["status"], "", found, answer["body"]
+        answer = self._app.ask("POST", url, {name: _text(value) for name, value in headers.items()}, body)
+        return answer.status, "", answer.headers, answer.body
 
 
 def _text(value: Any) -> str:
@@ -112,8 +92,7 @@ class _Connection:
 
 def sdk_client(wire: Wire) -> Any:
     """The unmodified SDK client over a wire of ours."""
-    settings = LedgerSettings(tablestore_endpoint="http://127.0.0.1:1", tablestore_instance="local")
-    client = new_sdk_client(settings, local_credentials)
+    client = new_sdk_client(settings(), local_credentials)
     client.connection = _Connection(wire)
     return client
 
@@ -230,6 +209,7 @@ class Outside:
             return key in self._results, self._results.get(key)
 
 
+@functools.cache
 def settings(**more: Any) -> LedgerSettings:
     base: dict[str, Any] = {
         "tablestore_endpoint": "http://127.0.0.1:1",

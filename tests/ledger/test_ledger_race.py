@@ -102,7 +102,7 @@ def race(script: str, served: LedgerSettings, log: Path, *arguments: str) -> lis
         assert child.stdin is not None
         child.stdin.write("go\n")
         child.stdin.flush()
-    codes = [child.wait(timeout=600) for child in children]
+    codes = [child.wait(timeout=7_200) for child in children]
     for child in children:
         assert child.stdin is not None
         child.stdin.close()
