@@ -13,6 +13,7 @@ from .scalars import BadScalar, Json, read_plain
 from .yaml_reader import MAX_HEIGHT, StopReading, place_of_index, report_duplicate
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_BLANKS = ("", " ", "\t", "\n", "\r")
 _TEXT = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _WORD = re.compile(r"true|false|null")
@@ -50,19 +51,23 @@ class _Reader:
         self._line_start = 0
         self._counted = 0
 
-    def _place(self, index: int) -> Position:
-        """Return the place of an index; indices are asked in rising order, so counting stays linear."""
-        self._line += self._text.count("\n", self._counted, index)
+    def _place(self, index: int) -> tuple[int, int]:
+        """Return line and column of an index; indices are asked in rising order, so counting stays linear."""
         start = self._text.rfind("\n", self._counted, index)
         if start >= 0:
+            self._line += self._text.count("\n", self._counted, index)
             self._line_start = start + 1
-        self._counted = max(index, self._counted)
-        return Position(self._line, index - self._line_start + 1)
+        if index > self._counted:
+            self._counted = index
+        return self._line, index - self._line_start + 1
 
     def _problem(self, message: str, code: str = "SK015") -> JsonProblem:
         return JsonProblem(code, message, place_of_index(self._text, self._at))
 
     def _skip(self) -> str:
+        char = self._text[self._at : self._at + 1]
+        if char not in _BLANKS:
+            return char
         self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
         return self._text[self._at : self._at + 1]
 
@@ -133,19 +138,18 @@ class _Reader:
     def _value(self) -> Node:
         first = self._skip()
         if first in ("{", "["):
-            place = self._place(self._at)
+            line, column = self._place(self._at)
             self._at += 1
-            return MapNode(place.line, place.column) if first == "{" else ListNode(place.line, place.column)
+            return MapNode(line, column) if first == "{" else ListNode(line, column)
         if first == '"':
             return self._string()
         match = _NUMBER.match(self._text, self._at) or _WORD.match(self._text, self._at)
         if match is None:
             raise self._problem("a value expected" if first else "the text ends too early")
-        place = self._place(self._at)
+        line, column = self._place(self._at)
         self._at = match.end()
-        return ScalarNode(
-            match.group(), self._number(match.group(), place), place.line, place.column, plain=True, shift=0
-        )
+        number = self._number(match.group(), Position(line, column))
+        return ScalarNode(match.group(), number, line, column, plain=True, shift=0)
 
     def _number(self, text: str, place: Position) -> Json:
         try:
@@ -158,10 +162,15 @@ class _Reader:
         match = _TEXT.match(self._text, self._at)
         if match is None:
             raise self._problem("a text with a wrong escape, a line break inside, or no closing quote")
-        place = self._place(self._at)
+        line, column = self._place(self._at)
         self._at = match.end()
-        value: str = json.loads(match.group())
+        raw = match.group()
+        if "\\" not in raw:
+            value = raw[1:-1]
+            return ScalarNode(value, value, line, column, plain=False, shift=1)
+        value = json.loads(raw)
         if _HALF_PAIR.search(value):
-            self._collector.add("SK014", place, "the text holds half of a surrogate pair", text=match.group()[:80])
-        shift = 1 if len(value) + 2 == len(match.group()) else -1
-        return ScalarNode(value, value, place.line, place.column, plain=False, shift=shift)
+            place = Position(line, column)
+            self._collector.add("SK014", place, "the text holds half of a surrogate pair", text=raw[:80])
+        shift = 1 if len(value) + 2 == len(raw) else -1
+        return ScalarNode(value, value, line, column, plain=False, shift=shift)

@@ -54,6 +54,8 @@ class Loop:
         self._decisions = decisions
         self._ask = ask
         self._observer = observer
+        # Making the events only for nobody to look at them would cost as much as running the flow.
+        self._watched = type(observer).on_history is not Observer.on_history
         self._planned: list[tuple[int, LiveExecution, int, Decision]] = []
         self._seen: set[tuple[int, int]] = set()
         self._declined: set[tuple[int, int]] = set()
@@ -245,12 +247,12 @@ class Loop:
 
     def _show(self, live: LiveExecution, commands: list[Command]) -> None:
         history = live.engine.history
-        new, live.seen = history[live.seen :], len(history)
-        for event in new:
+        begin, live.seen = live.seen, len(history)
+        for event in history[begin:] if self._watched else ():
             self._observer.on_history(live.record.name, event)
         for command in commands:
-            if isinstance(command, StartTimer) and command.purpose == "retry" and new:
-                self._observer.on_retry(live.record.name, new[-1].step_name, command.due_ms)
+            if isinstance(command, StartTimer) and command.purpose == "retry" and len(history) > begin:
+                self._observer.on_retry(live.record.name, history[-1].step_name, command.due_ms)
 
 
 def _key(live: LiveExecution, waiting: Waiting) -> tuple[int, int]:
