@@ -64,7 +64,7 @@ class Objects:
         return True
 
     def upload_code(self, archive: Path) -> CodeObject:
-        """Put a code package unless it is there; its name is its SHA-256. Raises `NotThere` without a package."""
+        """Put a code package unless it is there; its name is its SHA-256. Raises `NotThere` without package or bucket."""
         try:
             data = archive.read_bytes()
         except OSError:
@@ -72,7 +72,12 @@ class Objects:
         key = f"{CODE_PREFIX}{hashlib.sha256(data).hexdigest()}.zip"
         checksum = self._checksum(key)
         if checksum is None:
-            self._send("PutObject", lambda: self._bucket.put_object(key, data))
+            try:
+                self._send("PutObject", lambda: self._bucket.put_object(key, data))
+            except ServiceFault as fault:
+                if not fault.missing:
+                    raise
+                raise NotThere(f"bucket {self.name}", "run python -m scripts.provision") from fault
             checksum = self._checksum(key) or ""
         return CodeObject(self.name, key, checksum)
 

@@ -141,6 +141,14 @@ def test_destroying_cut_off_anywhere_is_gone_on_with(tiny: Deployed, monkeypatch
     assert tiny.functions.names("") == []
 
 
+def test_functions_without_a_bucket_or_a_package_name_the_job_that_makes_it(
+    tiny: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "run python -m scripts.provision" in tiny.run("deploy_functions", status=2)
+    monkeypatch.setenv("STEPKEEPER_CODE_ZIP", "nowhere.zip")
+    assert "run ./scripts/build" in tiny.run("deploy_functions", status=2)
+
+
 def test_a_canary_that_is_over_leaves_one_version(tiny: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
     for step in DEPLOY.values():
         step(tiny)
