@@ -64,7 +64,7 @@ class Objects:
         return True
 
     def upload_code(self, archive: Path) -> CodeObject:
-        """Put a code package unless it is there; its name is its SHA-256. Raises `NotThere` without package or bucket."""
+        """Put a code package unless it is there, named by its SHA-256. Raises `NotThere` without package or bucket."""
         try:
             data = archive.read_bytes()
         except OSError:
