@@ -20,7 +20,6 @@ _logger = logging.getLogger(__name__)
 _RUNNING = f"python{sys.version_info.major}.{sys.version_info.minor}"
 _PROBE = "import sys, importlib.util as u; sys.exit(any(u.find_spec(name) is None for name in sys.argv[1:]))"
 _PROBE_SECONDS = 20
-_SKIPPED = frozenset({"__pycache__", "node_modules", "python", "site-packages"})
 
 
 def interpreter_of(function: Function, variables: Mapping[str, str]) -> str:
@@ -38,12 +37,13 @@ def interpreter_of(function: Function, variables: Mapping[str, str]) -> str:
     if found is None:
         return sys.executable
     folders = (function.code, *function.beside)
-    return found if _has_all(found, folders, variables.get("PYTHONPATH", "")) else sys.executable
+    module = function.handler.rpartition(".")[0].replace("/", ".")
+    return found if _has_all(found, folders, module, variables.get("PYTHONPATH", "")) else sys.executable
 
 
 @lru_cache(maxsize=256)
-def _has_all(interpreter: str, folders: tuple[Path, ...], python_path: str) -> bool:
-    modules = sorted(imported_modules(folders))
+def _has_all(interpreter: str, folders: tuple[Path, ...], module: str, python_path: str) -> bool:
+    modules = sorted(imported_modules(folders, module))
     environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": python_path}
     try:
         done = subprocess.run(  # noqa: S603 - an interpreter from PATH and our own text
@@ -60,29 +60,55 @@ def _has_all(interpreter: str, folders: tuple[Path, ...], python_path: str) -> b
     return done.returncode == 0
 
 
-def imported_modules(folders: Iterable[Path]) -> set[str]:
-    """Return the top-level modules that the code imports and that are neither the standard library's nor its own."""
+def imported_modules(folders: Iterable[Path], module: str) -> set[str]:
+    """Return the top-level modules outside the code and the standard library that a module imports, itself or through
+    others of the code. Only what is reached is read: a code folder may hold thousands of files.
+    """
+    places = list(folders)
     found: set[str] = set()
-    own: set[str] = set()
-    for folder in folders:
-        own |= {path.stem for path in folder.glob("*")}
-        for parent, names, files in os.walk(folder):
-            names[:] = [name for name in names if name not in _SKIPPED and not name.startswith(".")]
-            for file in files:
-                if file.endswith(".py"):
-                    found |= _imports(Path(parent, file))
+    seen: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        file = _file_of(places, name)
+        if file is not None:
+            waiting += _imports(file, name)
+        elif name.partition(".")[0] == name:
+            found.add(name)
+    own = {path.stem for place in places for path in place.glob("*")}
     return found - own - set(sys.stdlib_module_names)
 
 
-def _imports(path: Path) -> set[str]:
+def _file_of(folders: Iterable[Path], module: str) -> Path | None:
+    for folder in folders:
+        base = folder.joinpath(*module.split("."))
+        for file in (base / "__init__.py", base.with_suffix(".py")):
+            if file.is_file():
+                return file
+    return None
+
+
+def _imports(path: Path, module: str) -> set[str]:
+    """Return all modules a file names in imports, wherever they stand, with the packages around them."""
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return set()
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.partition(".")[0])
-    return names
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+    return {part for name in names for part in _with_packages(name) if part}
+
+
+def _with_packages(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]

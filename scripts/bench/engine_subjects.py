@@ -12,6 +12,7 @@ import json
 import os
 import re
 import resource
+import socket
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,49 @@ def moto(case: Case) -> float:
     return seconds
 
 
+def ministack(case: Case) -> float:
+    """Run on MiniStack's Step Functions: its server in a child process, asked through boto3."""
+    import boto3
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    environment = {**os.environ, "GATEWAY_PORT": str(port), "SERVICES": "stepfunctions", "LOG_LEVEL": "ERROR"}
+    server = subprocess.Popen(
+        [sys.executable, "-m", "ministack"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        keys = {"aws_access_key_id": "bench", "aws_secret_access_key": "bench", "region_name": "us-east-1"}
+        client = boto3.client("stepfunctions", endpoint_url=f"http://127.0.0.1:{port}", **keys)
+        _wait_for(port)
+        role = "arn:aws:iam::000000000000:role/bench"
+        made = client.create_state_machine(name="bench", definition=json.dumps(case.asl), roleArn=role)
+        started = time.perf_counter()
+        run = client.start_execution(stateMachineArn=made["stateMachineArn"], input=json.dumps(case.input))
+        status = "RUNNING"
+        while status == "RUNNING":
+            if time.perf_counter() - started > _PATIENCE_SECONDS:
+                raise RuntimeError(f"no result within {_PATIENCE_SECONDS} s")
+            time.sleep(0.002)
+            status = client.describe_execution(executionArn=run["executionArn"])["status"]
+        seconds = time.perf_counter() - started
+    finally:
+        server.kill()
+        server.wait()
+    if status != "SUCCEEDED":
+        raise RuntimeError(status)
+    return seconds
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(600):
+        with socket.socket() as asked:
+            if asked.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError("the server does not answer")
+
+
 def aws_local_stepfunctions(case: Case) -> dict[str, float]:
     """Run on the npm package, in Node."""
     payload = json.dumps({"definition": case.asl, "input": case.input})
@@ -136,6 +180,7 @@ SUBJECTS: dict[str, Callable[[Case], float | dict[str, float]]] = {
     "local-sim run": with_journal,
     "check": check,
     "moto": moto,
+    "ministack": ministack,
     "aws-local-stepfunctions": aws_local_stepfunctions,
 }
 
@@ -146,7 +191,7 @@ def reason_to_skip(subject: str, name: str, case: Case) -> str:
         return "another subject's case"
     if subject == "local-sim run" and (case.steps > 1000 or name == "map-1000"):
         return "over the 5,000 events of an execution"
-    if subject in ("moto", "aws-local-stepfunctions"):
+    if subject in ("moto", "ministack", "aws-local-stepfunctions"):
         return _neighbour_skips(subject, case)
     return ""
 
@@ -158,6 +203,8 @@ def _neighbour_skips(subject: str, case: Case) -> str:
         return (
             "takes too long" if case.steps > _MOTO_MOST else "" if importlib.util.find_spec("moto") else "not installed"
         )
+    if subject == "ministack":
+        return "" if importlib.util.find_spec("ministack") else "not installed"
     if not (_FOLDER / "node_modules" / "aws-local-stepfunctions").is_dir():
         return "not installed: npm install in scripts/bench/neighbours"
     return ""

@@ -209,8 +209,16 @@ def test_an_interpreter_without_the_codes_modules_is_left_alone(
     make: Make, python_on_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     function = make("marked", runtime="python3.10")
-    (function.code / "other.py").write_text("def f():\n    import no_such_module_anywhere\n", encoding="utf-8")
-    assert imported_modules([function.code]) == {"no_such_module_anywhere"}
+    module = function.handler.rpartition(".")[0]
+    handler = function.code / f"{module}.py"
+    handler.write_text(handler.read_text(encoding="utf-8") + "\nfrom kit.other import f\n", encoding="utf-8")
+    (function.code / "kit").mkdir()
+    (function.code / "kit" / "__init__.py").touch()
+    text = "from . import near\n\ndef f():\n    import no_such_module_anywhere.part\n"
+    (function.code / "kit" / "other.py").write_text(text, encoding="utf-8")
+    (function.code / "kit" / "near.py").write_text("import json, ..broken\n", encoding="utf-8")
+    (function.code / "unused.py").write_text("import another_missing_one\n", encoding="utf-8")
+    assert imported_modules([function.code], module) == {"no_such_module_anywhere"}
     assert interpreter_of(function, {}) == sys.executable
     monkeypatch.setenv("LOCAL_SIM_PYTHON3_10", str(python_on_path))
     assert interpreter_of(function, {}) == str(python_on_path), "one that is named is taken as it is"
