@@ -1,8 +1,9 @@
 """Rules of a project's own: functions that look at a finished run and say what is wrong with it.
 
 A module that `[tool.local-sim] invariants` names holds them: those marked with `@invariant`, and those named in its
-`INVARIANTS`, for modules that must not import local_sim. Each is given the run and yields texts, one for each breach;
-nothing, or None, means that all is well. It runs in the world of the run, with the endpoints and credentials of the
+`INVARIANTS`, for modules that must not import local_sim. Each is given the run and yields texts, one for each breach,
+or pairs of a text and what it is about: an effect or a request of the run, whose line the report then shows. Nothing,
+or None, means that all is well. It runs in the world of the run, with the endpoints and credentials of the
 functions in the environment, so it may ask Tablestore, OSS and the outside services whatever it likes.
 """
 
@@ -14,9 +15,10 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from .errors import BadPlan
-from .model import Run, Violation
+from .model import Boundary, Effect, Run, Violation
 
-Check = Callable[[Run], "Iterable[str] | str | None"]
+Said = str | tuple[str, Effect | Boundary]
+Check = Callable[[Run], "Iterable[Said] | str | None"]
 _F = TypeVar("_F", bound=Check)
 _MARK = "__local_sim_invariant__"
 
@@ -53,5 +55,11 @@ def ask_invariants(checks: Iterable[tuple[str, Check]], run: Run) -> Iterator[Vi
         except Exception as error:  # noqa: BLE001 - a rule of the user's may raise anything
             frame = traceback.extract_tb(error.__traceback__)[-1]
             texts = [f"the rule itself failed at line {frame.lineno}: {type(error).__name__}: {error}"]
-        for text in texts:
-            yield Violation(name, str(text))
+        for one in texts:
+            yield _violation(name, one)
+
+
+def _violation(rule: str, said: Any) -> Violation:
+    if isinstance(said, tuple) and len(said) == 2 and isinstance(said[1], Effect | Boundary):
+        return Violation(rule, str(said[0]), said[1].line, said[1].stack)
+    return Violation(rule, str(said))

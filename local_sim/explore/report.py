@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -148,7 +149,8 @@ def _silent(run: Mapping[str, Any]) -> Mapping[str, Any]:
 def _died(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """A run whose process ended without a word: it hung until it was ended, or took the interpreter with it."""
     schedule = item["schedule"]
-    text = "the run was ended because it hung" if item["died"] == -14 else f"its process ended ({item['died']})"
+    hung = item["died"] in (-signal.SIGALRM, -signal.SIGPROF)
+    text = "the run was ended because it hung" if hung else f"its process ended ({item['died']})"
     return {
         "id": "+".join(f"{one['boundary']}.{one['fault']}" for one in schedule),
         "verdict": Verdict.BROKEN.value,

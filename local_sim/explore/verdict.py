@@ -96,6 +96,15 @@ class Judge:
         found = self._types.get(state)
         return "" if found is None else f"{self._file}:{found.position.line}"
 
+    def _last_rule(self, run: Run) -> str:
+        """Return the line of the rule that took the run's last error, "" when none took any."""
+        for event in reversed(run.history):
+            if event["type"] == "StepFailed" and "next" in event["detail"]:
+                rules = getattr(self._types.get(event["state"]), "catch", ())
+                rule = next((rule for rule in rules if _takes(rule, event["detail"].get("error", ""))), None)
+                return "" if rule is None else f"{self._file}:{rule.position.line}"
+        return ""
+
     def _taken(self, run: Run) -> Iterator[Violation]:
         """A rule for all errors, placed before the rule that names one, takes it away from that."""
         for event in run.history:
@@ -160,7 +169,8 @@ class Judge:
         counts = Counter(effect_key(effect) for effect in left)
         for key, wanted in baseline.standing.items():
             if counts[key] < wanted:
-                yield Violation("exactly once", f"{' '.join(key).rstrip()} did not happen, and the flow ended well")
+                text = f"{' '.join(key).rstrip()} did not happen, and the flow ended well"
+                yield Violation("exactly once", text, self._last_rule(run))
         for effect in left:
             if effect_key(effect) not in baseline.standing:
                 yield Violation("exactly once", f"{effect.text} happened only here", effect.line, effect.stack)
