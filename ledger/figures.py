@@ -50,9 +50,9 @@ class Figures:
     """The six figures. Steps are counted by name, laps together (`Draft@2` is `Draft`).
 
     - `started` and `first_try`: steps by name, and how many of them were done at their first attempt
-    - `recovered`: failed or uncertain attempts of steps that were done in the end
+    - `recovered`: attempts that failed by nothing of business, of steps that were done in the end
     - `to_person`: attempts that ended with one of the business errors, or uncertain
-    - `exhausted`: steps that stay failed by something else, with nothing tried since for the limit of `failed`
+    - `exhausted`: steps that stay failed by nothing of business, with nothing tried since for the limit of `failed`
     - `compensations`: done, failed, skipped as repeats
     - `stuck`: steps over the limit of their state
     """
@@ -67,14 +67,28 @@ class Figures:
     stuck: tuple[StuckStep, ...]
 
 
+@dataclass(frozen=True)
+class _Business:
+    """Names of the errors that no retry helps: `to_person` a person decides, `refusals` the flow settles by itself."""
+
+    to_person: frozenset[str] = frozenset()
+    refusals: frozenset[str] = frozenset()
+
+
 def figures_of(
     histories: Iterable[TaskHistory],
     now_ms: int,
     *,
     business_errors: Collection[str] = (),
+    refusals: Collection[str] = (),
     limits: Mapping[str, float] = DEFAULT_LIMITS,
 ) -> Figures:
-    """Compute the figures at `now_ms`. `business_errors` are error types that go to a person; `limits` in seconds."""
+    """Compute the figures at `now_ms`; `limits` in seconds.
+
+    `business_errors` are the error types that go to a person. `refusals` are those that a flow settles by itself: they
+    count neither as an error nor as something that went to a person (assumption L17).
+    """
+    business = _Business(frozenset(business_errors), frozenset(refusals))
     count: Counter[str] = Counter()
     started: Counter[str] = Counter()
     first_try: Counter[str] = Counter()
@@ -86,10 +100,10 @@ def figures_of(
             name = changes[0].step_name.partition("@")[0]
             started[name] += _happened(changes, Direction.FORWARD, "claimed")
             first_try[name] += any(c.to_status == "done" and c.attempt == 1 and not c.by for c in changes)
-            count.update(_attempts(changes, business_errors))
+            count.update(_attempts(changes, business))
             found = _stuck(changes, now_ms, limits)
             stuck.extend(found)
-            count["exhausted"] += sum(_exhausted(entry, changes[-1], business_errors) for entry in found)
+            count["exhausted"] += sum(_exhausted(entry, changes[-1], business) for entry in found)
     compensations = {name: count[name] for name in ("done", "failed", "skipped")}
     return Figures(
         count["tasks"],
@@ -114,14 +128,14 @@ def _happened(changes: list[Transition], direction: Direction, to_status: str) -
     return any(change.direction is direction and change.to_status == to_status for change in changes)
 
 
-def _attempts(changes: list[Transition], business_errors: Collection[str]) -> Counter[str]:
+def _attempts(changes: list[Transition], business: _Business) -> Counter[str]:
     count: Counter[str] = Counter()
     done = _happened(changes, Direction.FORWARD, "done")
     for change in changes:
         ended_badly = change.to_status in ("failed", "uncertain") and not change.by
-        business = change.to_status == "uncertain" or change.error_type in business_errors
-        count["to_person"] += ended_badly and business
-        count["recovered"] += ended_badly and done and not business
+        to_person = change.to_status == "uncertain" or change.error_type in business.to_person
+        count["to_person"] += ended_badly and to_person
+        count["recovered"] += ended_badly and done and not to_person and change.error_type not in business.refusals
         count["done"] += change.to_status == "compensated"
         count["failed"] += change.to_status in ("compensation_failed", "compensation_uncertain")
     return count
@@ -135,5 +149,5 @@ def _stuck(changes: list[Transition], now_ms: int, limits: Mapping[str, float]) 
     return [StuckStep(last.task_id, last.workflow_version, last.step_name, last.to_status, seconds)]
 
 
-def _exhausted(stuck: StuckStep, last: Transition, business_errors: Collection[str]) -> bool:
-    return stuck.state == "failed" and last.error_type not in business_errors
+def _exhausted(stuck: StuckStep, last: Transition, business: _Business) -> bool:
+    return stuck.state == "failed" and last.error_type not in business.to_person | business.refusals

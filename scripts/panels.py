@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from typing import Any, TypeAlias
 
 from ledger import Figures, Ledger, LedgerError, RealClock, StepRow, TaskHistory, figures_of
-from scripts.report import business_errors
+from scripts.report import REFUSALS, business_errors
 
 __all__ = ["execution", "overview"]
 
@@ -57,7 +57,7 @@ def execution(described: Mapping[str, Any]) -> list[Panel]:
 
 
 def _figures(histories: Sequence[TaskHistory], now_ms: int) -> Figures:
-    return figures_of(histories, now_ms, business_errors=business_errors())
+    return figures_of(histories, now_ms, business_errors=business_errors(), refusals=REFUSALS)
 
 
 def _share(figures: Figures) -> float:

@@ -23,7 +23,10 @@ from ledger import DEFAULT_LIMITS, Figures, Ledger, LedgerError, RealClock, Task
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["histories", "limits_of", "prometheus"]
+__all__ = ["REFUSALS", "business_errors", "histories", "limits_of", "prometheus"]
+
+REFUSALS = frozenset({errors.OrderRefused.__name__, errors.ReviewRejected.__name__})
+"""Errors that say no for a reason of business: the shipped flows undo the task by themselves, no person is asked."""
 
 _DAY_MS = 86_400_000
 
@@ -46,7 +49,7 @@ def main(
     if transitions:
         _print_transitions(found)
         return
-    figures = figures_of(found, now_ms, business_errors=business_errors(), limits=limits)
+    figures = figures_of(found, now_ms, business_errors=business_errors(), refusals=REFUSALS, limits=limits)
     if as_json:
         typer.echo(json.dumps(asdict(figures), ensure_ascii=False, indent=2))
     elif as_prometheus:
@@ -76,13 +79,14 @@ def limits_of(pairs: list[str]) -> Mapping[str, float]:
 
 
 def business_errors() -> frozenset[str]:
-    """Return the names of the typed errors that go to a person instead of being tried again."""
+    """Return the names of the typed errors that go to a person: neither tried again nor settled by the flow."""
     kinds = (value for value in vars(errors).values() if isinstance(value, type))
-    return frozenset(
+    final = frozenset(
         kind.__name__
         for kind in kinds
         if issubclass(kind, errors.StepkeeperError) and not kind.retryable and kind is not errors.StepkeeperError
     )
+    return final - REFUSALS
 
 
 def prometheus(figures: Figures) -> str:

@@ -6,11 +6,13 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import oss2
 import pytest
 import typer
+import yaml
 from ledger_kit import START_MS, WV, Crash, DirectWire, TurnableClock, ledger_over, local_credentials
 from typer.testing import CliRunner
 
@@ -47,6 +49,10 @@ class InvalidInput(Exception):
     effect_applied = False
 
 
+class OrderRefused(Exception):
+    effect_applied = False
+
+
 class Play:
     """Runs steps that go well or badly."""
 
@@ -62,7 +68,7 @@ class Play:
                 return "ok"
 
             request = StepRequest(self.task, WV, name, 1, kind=kind, compensation=Compensation("undo", {}))
-            with contextlib.suppress(Timeout, InvalidInput, OutcomeUncertain, Crash):
+            with contextlib.suppress(Timeout, InvalidInput, OrderRefused, OutcomeUncertain, Crash):
                 self.ledger.run(request, effect)
 
     def unwind(self, *broken: str) -> None:
@@ -218,10 +224,33 @@ def test_the_commands_say_in_one_line_that_the_ledger_cannot_be_read(
         assert "Traceback" not in result.output
 
 
-def test_business_errors_are_the_kits_final_ones() -> None:
-    names = report.business_errors()
-    assert {"InvalidInput", "ReviewRejected", "ResultConflict"} <= names
-    assert "TemporaryUpstreamError" not in names
+def test_business_errors_are_those_that_a_person_gets() -> None:
+    wanted = {"InvalidInput", "ResultConflict", "SystemFault", "UncertainOutcome", "VersionMismatch"}
+    assert report.business_errors() == wanted
+
+
+def test_of_the_steps_errors_the_shipped_flows_undo_exactly_the_refusals() -> None:
+    undoes: set[str] = set()
+    for path in sorted((Path(__file__).parents[2] / "flows").glob("*.yaml")):
+        for state in yaml.safe_load(path.read_text(encoding="utf-8"))["States"]:
+            for caught in state.get("Catch", ()):
+                names = {name for name in caught["Errors"] if not name.startswith("FnF.")}  # the steps' own errors
+                if caught["Next"] in ("Compensate", "Undo"):
+                    undoes |= names
+                else:
+                    assert not names & report.REFUSALS, (path.name, state["Name"])
+    assert undoes == report.REFUSALS
+
+
+def test_a_refusal_is_neither_an_error_nor_a_persons_business(ledger: Ledger, task: str) -> None:
+    play = Play(ledger, task)
+    play.step("Charge", OrderRefused)
+    play.step("Ship", OrderRefused, None)
+    history = ledger.history(task)
+    at = history.transitions[-1].timestamp + 2 * 3_600_000
+    figures = figures_of([history], at, business_errors=report.business_errors(), refusals=report.REFUSALS)
+    assert (figures.to_person, figures.recovered, figures.exhausted) == (0, 0, 0)
+    assert figures_of([history], at).exhausted == 1
 
 
 def test_the_sweep_exits_with_one_when_it_found_something(
