@@ -193,7 +193,7 @@ class Run:
 
     `end` is the last state of the flow, `asked` the states in which a person was asked that the fault-free run does not
     visit (or visits less often). `effects` are in order of taking effect, `overwrites` the objects in OSS that got
-    other bytes. `requests` is every boundary passed.
+    other bytes. `boundaries` are all that it passed.
     """
 
     id: str
@@ -209,5 +209,5 @@ class Run:
     effects: tuple[Effect, ...]
     overwrites: tuple[Overwrite, ...]
     history: Sequence[Mapping[str, Json]]
-    requests: tuple[Boundary, ...]
+    boundaries: tuple[Boundary, ...]
     now_ms: int

@@ -235,7 +235,7 @@ class Session:
             overwrites=tuple(self.world.overwrites),
             effects=effects_of(self.world, self.settings.effects),
             history=[] if result is None else [_event(event) for event in result.history],
-            requests=tuple(explorer.passed),
+            boundaries=tuple(explorer.passed),
             now_ms=self.hub.clock.now_ms(),
         )
 
@@ -277,7 +277,7 @@ class Session:
         return {
             "boundaries": [
                 {"number": one.number, "kind": one.kind.value, "text": one.text, "line": one.line}
-                for one in run.requests
+                for one in run.boundaries
             ],
             "history": [self._clean(event) for event in run.history],
             "logs": self._without_folder("".join(self.functions.logs)).splitlines(),

@@ -54,7 +54,7 @@ def run(*effects: Effect, end: str = "Done", status: str = "Succeeded", **more: 
         "effects": effects,
         "overwrites": (),
         "history": [],
-        "requests": (),
+        "boundaries": (),
         "now_ms": 0,
     }
     return Run(**{**given, **more})
