@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import pytest
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 
@@ -15,9 +19,22 @@ def find_chromium() -> str | None:
     return given or next((path for path in map(shutil.which, _NAMES) if path is not None), None)
 
 
-CHROMIUM = find_chromium()
-MISSING = CHROMIUM is None and os.environ.get("STEPKEEPER_BROWSER") != "required"
-"""True where browser tests are to be skipped; with `STEPKEEPER_BROWSER=required` they fail instead."""
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A running browser. Without one the test is skipped, or fails where `STEPKEEPER_BROWSER=required` says so."""
+    path = find_chromium()
+    if path is None:
+        why = "no Chromium found (apt-get install chromium, or name one by STEPKEEPER_CHROMIUM)"
+        if os.environ.get("STEPKEEPER_BROWSER") == "required":
+            pytest.fail(f"{why}, and STEPKEEPER_BROWSER=required")
+        pytest.skip(why)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # Root has no sandbox in a container; the pages are our own.
+        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield running
+        running.close()
 
 
 def serious_findings(page: Any) -> list[str]:

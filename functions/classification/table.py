@@ -22,7 +22,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from functions.classification.model import Classification, ErrorClass, Facts, Rule, Severity
 from functions.errors import SystemFault
 
-__all__ = ["ErrorTable", "Unclassified", "load_table"]
+__all__ = ["ErrorTable", "RuleModel", "TableModel", "Unclassified", "load_table"]
 
 
 class Unclassified(Exception):
@@ -37,8 +37,8 @@ def _listed(value: Any) -> Any:
     return value if value is None or isinstance(value, list) else [value]
 
 
-Texts = Annotated[list[str] | None, BeforeValidator(_listed)]
-Numbers = Annotated[list[int] | None, BeforeValidator(_listed)]
+_Texts = Annotated[list[str] | None, BeforeValidator(_listed)]
+_Numbers = Annotated[list[int] | None, BeforeValidator(_listed)]
 
 
 class RuleModel(BaseModel):
@@ -46,11 +46,11 @@ class RuleModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    type: Texts = None
-    status: Numbers = None
-    code: Texts = None
+    type: _Texts = None
+    status: _Numbers = None
+    code: _Texts = None
     text: str | None = None
-    business: Texts = None
+    business: _Texts = None
     error_class: ErrorClass = Field(alias="class")
     severity: Severity
     retry: bool = False

@@ -6,21 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsers import CHROMIUM
+from browsers import chromium
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+def browser() -> Iterator[Any]:
+    with chromium() as running:
+        yield running
 
 
-def _page(chromium: Any, **options: Any) -> Iterator[Any]:
-    context = chromium.new_context(locale="en-GB", viewport={"width": 1280, "height": 900}, **options)
+def _page(browser: Any, **options: Any) -> Iterator[Any]:
+    context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 900}, **options)
     context.set_default_timeout(15_000)
     page = context.new_page()
     page.errors = []
@@ -31,18 +27,18 @@ def _page(chromium: Any, **options: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
-def page(chromium: Any) -> Iterator[Any]:
+def page(browser: Any) -> Iterator[Any]:
     """A page whose `errors` gathers what the browser complains about."""
-    yield from _page(chromium)
+    yield from _page(browser)
 
 
 @pytest.fixture
-def other_page(chromium: Any) -> Iterator[Any]:
+def other_page(browser: Any) -> Iterator[Any]:
     """A page of somebody else."""
-    yield from _page(chromium)
+    yield from _page(browser)
 
 
 @pytest.fixture
-def plain_page(chromium: Any) -> Iterator[Any]:
+def plain_page(browser: Any) -> Iterator[Any]:
     """A page without JavaScript."""
-    yield from _page(chromium, java_script_enabled=False)
+    yield from _page(browser, java_script_enabled=False)

@@ -7,18 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsers import MISSING, serious_findings
+from browsers import serious_findings
 from test_console_server import FLOW, work
 
 from local_sim.project import Project
 from local_sim.server import LocalServer
 
-pytestmark = [
-    pytest.mark.skipif(
-        MISSING, reason="no Chromium found: apt-get install chromium, or name one by STEPKEEPER_CHROMIUM"
-    ),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.xdist_group("browser")
 
 
 @pytest.fixture(scope="module")

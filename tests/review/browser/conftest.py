@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
-
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-
-
-def chromium() -> str | None:
-    """Path of the system's Chromium."""
-    given = os.environ.get("STEPKEEPER_CHROMIUM")
-    return given or next((path for path in map(shutil.which, NAMES) if path), None)
+from browsers import chromium
+from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Closed with the module: Playwright keeps an event loop running in this thread as long as it is there, and other
-    tests have loops of their own."""
-    path = chromium()
-    if path is None:
-        why = "no Chromium found (apt-get install chromium, or name one by STEPKEEPER_CHROMIUM)"
-        if os.environ.get("STEPKEEPER_BROWSER") == "required":
-            pytest.fail(f"{why}, and STEPKEEPER_BROWSER=required")
-        pytest.skip(why)
-    with sync_playwright() as playwright:
-        # Root has no sandbox in a container; the pages are our own.
-        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    with chromium() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture

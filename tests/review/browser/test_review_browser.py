@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from browsers import serious_findings as serious
 from review_kit import ROOT, Town
 
 from functions.review import State
@@ -37,17 +37,6 @@ def shot(page: Any, name: str) -> None:
 
 def press(page: Any, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
-
-
-def serious(page: Any) -> list[str]:
-    """Serious and critical findings of axe-core."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {node['html'][:120]}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
-    ]
 
 
 def test_from_start_to_end_read_and_approved(town: Town, open_page: Any) -> None:
