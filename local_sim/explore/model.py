@@ -211,3 +211,8 @@ class Run:
     history: Sequence[Mapping[str, Json]]
     boundaries: tuple[Boundary, ...]
     now_ms: int
+
+    @property
+    def requests(self) -> tuple[Boundary, ...]:
+        """The requests among the boundaries."""
+        return tuple(one for one in self.boundaries if one.kind is BoundaryKind.REQUEST)
