@@ -7,83 +7,15 @@ after a run that nothing stopped: each effect took place exactly once.
 from __future__ import annotations
 
 import itertools
-import os
 import random
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from stopped_kit import AWAY, BUCKET, Gate, Point, Scene, Stage, Wires
-from stopped_scenes import SCENES, SKU, Wanted
-
-from functions.payloads import Payloads
-from ledger import LedgerSettings, RealClock
-from ledger.client import _new_client as new_sdk_client
-from ledger.tables import create_tables
-from local_sim.clock import RealClock as ServiceClock
-from local_sim.services.oss import OssStore
-from local_sim.services.oss import create_app as oss_app
-from local_sim.services.tablestore import LOCAL_KEY_ID, LOCAL_SECRET, Credentials, TablestoreStore
-from local_sim.services.tablestore import create_app as tablestore_app
-from scripts.shop import Store
-from scripts.shop import create_app as shop_app
+from stopped_kit import Point, Scene, Stage
+from stopped_scenes import SCENES, Wanted
 
 STEPS = {scene.name: scene for scene in SCENES}
-
-
-@pytest.fixture(scope="session")
-def wires(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Wires, Path]]:
-    memory = Path("/dev/shm")
-    base = memory if os.access(memory, os.W_OK) else tmp_path_factory.mktemp("stopped")
-    folder = Path(tempfile.mkdtemp(prefix="stopped-", dir=base))
-    tables, objects = TablestoreStore(folder / "tables.sqlite3"), OssStore(folder / "oss")
-    shop = shop_app(folder)
-    apps = (
-        tablestore_app(tables, credentials=Credentials()),
-        oss_app(objects, credentials={LOCAL_KEY_ID: LOCAL_SECRET}, clock=ServiceClock()),
-    )
-    yield Wires(Gate(), *apps, shop), folder
-    shop.close()
-    tables.close()
-    objects.close()
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def stage(wires: tuple[Wires, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
-    environment = {
-        "OSS_ENDPOINT": AWAY,
-        "OSS_BUCKET": BUCKET,
-        "SHOP_ENDPOINT": "http://shop",
-        "ALIBABA_CLOUD_ACCESS_KEY_ID": LOCAL_KEY_ID,
-        "ALIBABA_CLOUD_ACCESS_KEY_SECRET": LOCAL_SECRET,
-        "ALIBABA_CLOUD_REGION": "cn-hangzhou",
-        "STEPKEEPER_OUTBOX": str(tmp_path),
-        "STEPKEEPER_REVIEW_KEYS": "only-for-these-tests-" + "0" * 20,
-    }
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    store = Store(wires[1] / "shop.sqlite3")
-    store.set_stock(SKU, 1_000_000)
-    made = Stage(wires[0], store, tmp_path)
-    made.install(monkeypatch)
-    made.process()
-    settings = LedgerSettings(tablestore_endpoint=AWAY, tablestore_instance="local")
-    create_tables(_client(settings, made), settings, RealClock())
-    Payloads.open().bucket.provision()
-    yield made
-    store.close()
-
-
-def _client(settings: LedgerSettings, stage: Stage) -> Any:
-    from ledger import Credentials as Keys
-
-    client = new_sdk_client(settings, lambda: Keys(LOCAL_KEY_ID, LOCAL_SECRET))
-    client.connection = stage.wires
-    return client
 
 
 def points(stage: Stage, scene: Scene, wanted: Wanted, pairs: int) -> Iterator[tuple[Point, ...]]:
