@@ -72,6 +72,17 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "node_modules" / ".bin" / "s"
 
 
+def _environment(folder: Path) -> None:
+    """An environment that scripts/venv takes for its own and up to date: through a link it would install into ours."""
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    lock = "requirements.lock"
+    stamp = subprocess.run(["cksum"], stdin=(ROOT / lock).open("rb"), capture_output=True, text=True, check=True).stdout
+    (folder / ".venv" / f".{lock}").write_text(stamp, encoding="utf-8")
+
+
 @pytest.fixture
 def tool(command: Path, tmp_path: Path) -> Tool:
     folder, home = tmp_path / "linked", tmp_path / "home"
@@ -83,7 +94,6 @@ def tool(command: Path, tmp_path: Path) -> Tool:
         "ledger",
         "flows",
         "local_sim",
-        ".venv",
         "requirements.lock",
         "pyproject.toml",
     ):
@@ -94,6 +104,7 @@ def tool(command: Path, tmp_path: Path) -> Tool:
             "run: ./scripts/build", "run: echo built"
         )
         (folder / name).write_text(text, encoding="utf-8")
+    _environment(folder)
     made = Tool(command, folder, home)
     made.run("set", "analysis", "disable")
     return made
