@@ -57,10 +57,14 @@ def parse_model(value: object, model: type[M], prefix: str = "") -> M:
 def answer_text(answer: dict[str, Any], settings: Settings) -> str:
     """`answer` as the text a handler returns: only text and bytes are documented (decision A34).
 
-    Raises `SystemFault` over `state_bytes`: CloudFlow would kill the flow at 64 KiB, out of reach of any Catch (C55).
+    Raises `SystemFault` for what JSON cannot carry (NaN, a value that contains itself, bytes), and over `state_bytes`:
+    CloudFlow would kill the flow at 64 KiB, out of reach of any Catch (C55).
     """
-    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    size = len(text.encode())
+    try:
+        text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SystemFault(f"the answer is not JSON: {str(error)[:200]}") from error
     if size > settings.state_bytes:
         raise SystemFault(f"the answer has {size} bytes; {settings.state_bytes} are allowed (STEPKEEPER_STATE_BYTES)")
     return text

@@ -26,6 +26,15 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
+def check_cell(value: object, path: str) -> None:
+    """Raise `NotJson` unless `value` can be one column's: a bool, a 64-bit integer, a finite number or Unicode text."""
+    if value is None or isinstance(value, list | tuple | dict):
+        raise NotJson(path, f"a column cannot hold {type(value).__name__}")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise NotJson(path, "an integer of more than 64 bits")
+    _check(value, path, set(), 0)
+
+
 def fingerprint(value: object, ignore: Iterable[str] = (), json_text: Iterable[str] = ()) -> str:
     """Return the SHA-256 (hex) of the canonical form of `value`.
 

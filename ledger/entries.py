@@ -13,17 +13,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ledger.canonical_json import JsonValue, canonical
+from ledger.canonical_json import JsonValue, canonical, check_cell
 from ledger.claims import Claims
 from ledger.errors import InvalidKey
-from ledger.keys import STEP_PREFIX, TASK_ENTRY, UNWIND_PREFIX, RowKey, check_part, check_task_id
+from ledger.keys import STEP_PREFIX, TASK_ENTRY, UNWIND_PREFIX, RowKey, check_column, check_part, check_task_id
 from ledger.records import Cell, StoredRow
 from ledger.store import Column, TableStore
 from ledger.tasks import day_of
 from ledger.writes import Write
 
 _SHARDS = 8
-_MARK = "w_"
+_MARK, _REVISION = "w_", "revision"
 _TAKEN = (STEP_PREFIX, UNWIND_PREFIX, TASK_ENTRY)
 
 
@@ -51,7 +51,8 @@ class Entry:
 class Entries:
     """Creates, changes, reads and finds entries; `Ledger.entries` gives one.
 
-    Names look like `review/...`; those of steps are refused with `InvalidKey`. Every method may raise
+    Names look like `review/...`; those of steps are refused with `InvalidKey`, and so are columns that are not ASCII or
+    the ledger's own (`revision`, `w_...`); values that no column holds are `NotJson`. Every method may raise
     `LedgerUnavailable`.
     """
 
@@ -104,11 +105,12 @@ class Entries:
     def _write(
         self, key: RowKey, revision: int, columns: Mapping[str, Cell], note: JsonValue, before: Mapping[str, Cell]
     ) -> Entry | None:
+        _check_columns(columns)
         moment = self._claims.moment()
         proof = f"{_MARK}{revision + 1:08d}"
         mark = canonical({"w": moment.write_id, "note": note})
-        expect: dict[str, Cell] | None = {"revision": revision} if revision else None
-        write = Write(key, {**columns, "revision": revision + 1, proof: mark}, expect, proof)
+        expect: dict[str, Cell] | None = {_REVISION: revision} if revision else None
+        write = Write(key, {**columns, _REVISION: revision + 1, proof: mark}, expect, proof)
         if not self._store.settle(write).won:
             return None
         return Entry(key.task_id, key.entry, revision + 1, {**before, **columns})
@@ -122,10 +124,18 @@ def _key(task_id: str, entry: str) -> RowKey:
     return RowKey(task_id, entry)
 
 
+def _check_columns(columns: Mapping[str, Cell]) -> None:
+    for name, value in columns.items():
+        check_column(name)
+        if name == _REVISION or name.startswith(_MARK):
+            raise InvalidKey("column", name, f"{_REVISION} and {_MARK}... are the ledger's own")
+        check_cell(value, f"$.{name}")
+
+
 def _decode(row: StoredRow) -> Entry:
-    own = {name: value for name, value in row.columns.items() if name != "revision" and not name.startswith(_MARK)}
+    own = {name: value for name, value in row.columns.items() if name != _REVISION and not name.startswith(_MARK)}
     trail = [_mark(name, row) for name in sorted(row.columns) if name.startswith(_MARK)]
-    return Entry(row.key.task_id, row.key.entry, int(row.columns["revision"]), own, tuple(trail))
+    return Entry(row.key.task_id, row.key.entry, int(row.columns[_REVISION]), own, tuple(trail))
 
 
 def _mark(name: str, row: StoredRow) -> Mark:

@@ -11,6 +11,7 @@ from ledger.model import Direction
 
 # A Tablestore primary key value holds 1,024 bytes (reference page tablestore.md, 9).
 MAX_KEY_BYTES = 1024
+MAX_COLUMN_BYTES = 255
 RESERVED_PREFIX = "stepkeeper:"
 TASK_ENTRY = "task"
 STEP_PREFIX = "step/"
@@ -75,6 +76,16 @@ def check_part(name: str, value: object) -> None:
         raise InvalidKey(name, ascii(value), "it contains a lone surrogate") from None
     if size > MAX_KEY_BYTES:
         raise InvalidKey(name, value, f"it has {size} bytes, a key holds {MAX_KEY_BYTES}")
+
+
+def check_column(name: object) -> None:
+    """Raise `InvalidKey` unless `name` can be a column's: ASCII letters, digits and `_`, 1 to 255 of them, no digit
+    first (tablestore.md 6 and 9; the SDK's own encoder breaks on anything that is not ASCII).
+    """
+    if not isinstance(name, str) or not name.isascii() or not name.isidentifier():
+        raise InvalidKey("column", name, "a column's name is made of ASCII letters, digits and _")
+    if len(name) > MAX_COLUMN_BYTES:
+        raise InvalidKey("column", name, f"it has {len(name)} bytes, a column's name holds {MAX_COLUMN_BYTES}")
 
 
 def step_entry_prefix(workflow_version: str) -> str:

@@ -66,6 +66,23 @@ def test_inline_or_reference_is_decided_by_bytes_sent(text: str, limit: int) -> 
     assert stored == ({} if isinstance(packed, Inline) else {"k": text.encode()})
 
 
-def test_numbers_that_json_has_not_are_not_sent() -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        answer_text({"x": float("nan")}, Settings())
+def looped() -> dict[str, Any]:
+    value: dict[str, Any] = {"x": []}
+    value["x"].append(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ({"x": float("nan")}, "not JSON compliant"),
+        ({"x": [float("-inf")]}, "not JSON compliant"),
+        (looped(), "Circular reference"),
+        ({"x": b"bytes"}, "bytes is not JSON serializable"),
+        ({"x": {1, 2}}, "set is not JSON serializable"),
+        ({"x": "\ud800"}, "surrogates not allowed"),
+    ],
+)
+def test_what_json_cannot_carry_is_not_sent_and_says_so(answer: dict[str, Any], problem: str) -> None:
+    with pytest.raises(SystemFault, match=f"the answer is not JSON: .*{problem}"):
+        answer_text(answer, Settings())

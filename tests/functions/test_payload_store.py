@@ -193,6 +193,26 @@ def test_a_security_token_travels_with_each_request(server: Loopback, monkeypatc
     assert seen == ["token-1", "token-2"]
 
 
+def test_renewed_credentials_are_used_by_every_upload_that_starts_after(
+    server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case C58: nothing is kept, so there is no refresh that five uploads could do at once, or too early."""
+    for name, value in {"ACCESS_KEY_ID": "id", "ACCESS_KEY_SECRET": "s", "REGION": "cn-hangzhou"}.items():
+        monkeypatch.setenv(f"ALIBABA_CLOUD_{name}", value)
+    bucket = Bucket(server.url, "some-bucket")
+    server.answers = [Answer(200)]
+    for token in ("token-1", "token-2", "token-3"):
+        monkeypatch.setenv("ALIBABA_CLOUD_SECURITY_TOKEN", token)
+        before = len(server.asked)
+        uploads = [threading.Thread(target=bucket.put_new, args=(f"{token}/{n}", b"x", "text/plain")) for n in range(5)]
+        for upload in uploads:
+            upload.start()
+        for upload in uploads:
+            upload.join()
+        assert {asked.headers["x-oss-security-token"] for asked in server.asked[before:]} == {token}
+        assert len(server.asked) == before + 5
+
+
 def test_a_missing_bucket_says_how_to_make_it(cloud: pytest.MonkeyPatch) -> None:
     cloud.setenv("OSS_BUCKET", "not-made-yet")
     with pytest.raises(SystemFault, match=r"provision\.py"):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ledger_kit import START_MS, DirectWire, Faults, TurnableClock, ledger_over
 
-from ledger import Entry, InvalidKey, Ledger
+from ledger import Entry, InvalidKey, Ledger, NotJson
 
 DAY_MS = 86_400_000
 
@@ -62,6 +62,46 @@ def test_of_many_at_once_one_wins_each_revision(ledger: Ledger, task: str) -> No
 def test_the_ledgers_own_names_are_refused(ledger: Ledger, task: str, name: str) -> None:
     with pytest.raises(InvalidKey):
         ledger.entries.create(task, name, {})
+
+
+@pytest.mark.parametrize(
+    ("column", "problem"),
+    [
+        ("列", "ASCII"),
+        ("a-b", "ASCII"),
+        ("", "ASCII"),
+        ("c" * 256, "256 bytes"),
+        ("revision", "ledger's own"),
+        ("w_00000001", "ledger's own"),
+    ],
+)
+def test_columns_no_table_takes_are_named_before_anything_is_sent(
+    ledger: Ledger, wire: DirectWire, task: str, column: str, problem: str
+) -> None:
+    entries = ledger.entries
+    wire.requests.clear()
+    with pytest.raises(InvalidKey, match=problem) as caught:
+        entries.create(task, "review/a", {column: 1})
+    assert (caught.value.name, caught.value.value, wire.requests) == ("column", column, [])
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), float("-inf"), 2**63, -(2**63) - 1, "\ud800", [1], {}, b"x"])
+def test_values_no_column_holds_are_named_before_anything_is_sent(
+    ledger: Ledger, wire: DirectWire, task: str, value: Any
+) -> None:
+    entries = ledger.entries
+    wire.requests.clear()
+    with pytest.raises(NotJson, match=r"at \$\.x:"):
+        entries.create(task, "review/a", {"x": value})
+    assert wire.requests == []
+
+
+def test_the_outermost_values_a_column_holds_come_back(ledger: Ledger, task: str) -> None:
+    columns = {"low": -(2**63), "high": 2**63 - 1, "text": "务\n😀", "half": 0.5, "yes": True}
+    assert ledger.entries.create(task, "review/a", columns) is not None
+    found = ledger.entries.read(task, "review/a")
+    assert found is not None
+    assert found.columns == columns
 
 
 def test_entries_are_no_steps_and_steps_no_entries(ledger: Ledger, task: str) -> None:

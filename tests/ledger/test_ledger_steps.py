@@ -213,7 +213,13 @@ def test_a_probed_step_needs_a_probe(ledger: Ledger, task: str) -> None:
         ledger.run(request(task, kind=EffectKind.PROBED), never)
 
 
-@pytest.mark.parametrize("result", [float("nan"), {1, 2}, b"x"])
+def looped() -> dict[str, Any]:
+    value: dict[str, Any] = {"x": []}
+    value["x"].append(value)
+    return value
+
+
+@pytest.mark.parametrize("result", [float("nan"), {1, 2}, b"x", looped()], ids=["nan", "set", "bytes", "cycle"])
 def test_a_result_that_is_not_json_counts_as_an_effect_that_raised(ledger: Ledger, task: str, result: Any) -> None:
     with pytest.raises(NotJson):
         ledger.run(request(task), lambda context: result)
@@ -393,6 +399,10 @@ def test_an_input_that_is_not_json_is_refused_before_anything_is_written(
     wire.requests.clear()
     with pytest.raises(NotJson):
         ledger.run(request(task, input={"x": float("nan")}), never)
+    with pytest.raises(NotJson, match="contains itself"):
+        ledger.run(request(task, input=looped()), never)
+    with pytest.raises(NotJson, match="contains itself"):
+        ledger.run(request(task, compensation=Compensation("u", looped())), never)
     with pytest.raises(NotJson):
         ledger.run(request(task, compensation=Compensation("u", {1, 2})), never)  # type: ignore[arg-type]
     with pytest.raises(TooLarge, match="the compensation"):
