@@ -9,6 +9,7 @@ import pytest
 
 from local_sim.cli.app import run_app
 from local_sim.definition import check_flow, load_flow_file
+from local_sim.errors import LocalSimError
 
 OLD = "version: v1\ntype: flow\nname: old\nsteps:\n  - {type: wait, name: w, duration: %s}\n"
 NEW = """Type: StateMachine
@@ -99,6 +100,6 @@ def test_diff_tells_the_same_path_with_other_data(data: Path, capsys: pytest.Cap
     assert "both take the same path" in capsys.readouterr().out
 
 
-def test_diff_refuses_an_unknown_format(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_app(["diff", "one", "two", "--data", str(data), "--format", "xml"]) == 2
-    assert "--format is text or json" in capsys.readouterr().err
+def test_diff_refuses_an_unknown_format(data: Path) -> None:
+    with pytest.raises(LocalSimError, match="--format is text or json"):
+        run_app(["diff", "one", "two", "--data", str(data), "--format", "xml"])

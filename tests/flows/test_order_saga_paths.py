@@ -311,7 +311,7 @@ def asked(buyer: Buyer, step: str) -> Any:
 
 
 def recorded(buyer: Buyer) -> dict[str, tuple[str, Any]]:
-    """The undoing of each step, its name and the shop's id it works on, seen by unwinding with actions that only look."""
+    """The undoing of each step: its name and the shop's id, seen by unwinding with actions that only look."""
     seen: dict[str, tuple[str, Any]] = {}
 
     def look(context: CompensationContext) -> None:

@@ -218,7 +218,7 @@ def test_an_unresolved_variable_is_reported_when_it_is_used(worker: Worker, func
         ("index.calls", "index.py", "'calls' is not callable there"),
         ("nowhere.handler", "nowhere.py", "there is no such file"),
         ("bare", "", "a handler is written file.function"),
-        ("broken.handler", "broken.py", "syntax error at "),
+        ("unparsable.handler", "unparsable.py", "syntax error at "),
         ("needy.handler", "needy.py", "ModuleNotFoundError: No module named 'no_such_package' (at "),
         ("leaver.handler", "leaver.py", "it ends the process while it is being imported (exit 3)"),
     ],
@@ -226,7 +226,7 @@ def test_an_unresolved_variable_is_reported_when_it_is_used(worker: Worker, func
 def test_a_handler_that_cannot_be_loaded_is_named(
     worker: Worker, function: Callable[..., Function], code: Path, handler: str, file: str, reason: str
 ) -> None:
-    (code / "broken.py").write_text("def handler(:\n", encoding="utf-8")
+    (code / "unparsable.py").write_text("def handler(:\n", encoding="utf-8")
     (code / "needy.py").write_text("import no_such_package\n", encoding="utf-8")
     (code / "leaver.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
     with pytest.raises(HandlerNotLoadable) as caught:
