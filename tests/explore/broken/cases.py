@@ -11,6 +11,8 @@ _KEYED = {"act": "keys.keyed", **_UNDO}
 _TWO = {"first": "keys.keyed", "second": "keys.ship", **_UNDO}
 _REFUSED = {"amount": 5000}
 _SHIP_REFUSED = {"ship": 5000}
+_ALONE = ("crash_before", "crash_after", "reply_lost", "error_after", "slow_timeout")
+_SIDE_BY_SIDE = ("crash_after", "slow_lease", "slow_timeout", "twice")
 
 _KEYS = (
     Case("timestamp in the key", "at most once", {"act": "keys.timestamp", **_UNDO}, _KEYED),
@@ -29,6 +31,13 @@ _KEYS = (
         "nothing is left standing",
         {"act": "keys.shared_with_the_undo", "undo": "keys.undo_by_the_same_key"},
         _KEYED,
+    ),
+    Case(
+        "one key for two steps",
+        "what_is_done_was_shipped",
+        {"first": "keys.pays_by_the_order", "second": "keys.ships_by_the_order", **_UNDO},
+        _TWO,
+        flow="two",
     ),
     Case(
         "letter again on redelivery",
@@ -106,7 +115,8 @@ _FLOWS = (
         {"act": "keys.ship_without_key", **_UNDO},
         both=((_RETRY, "    Catch:\n" + _ALL),),
         edits=(("    Catch:\n" + _ALL, _RETRY),),
-        faults=("crash_before", "crash_after", "reply_lost", "error_after", "slow_timeout"),
+        faults=_ALONE,
+        limits=_ALONE,
     ),
     Case(
         "nobody answers and nobody catches it",
@@ -168,6 +178,7 @@ _UNDOING = (
         _TWO,
         flow="two",
         given=_SHIP_REFUSED,
+        faults=("slow_lease",),
     ),
     Case(
         "effect that comes after its undoing",
@@ -188,7 +199,7 @@ _UNDOING = (
 )
 
 _NO_RETRY = (_RETRY, "    Catch:\n" + _ALL)
-_WHOLE = (
+_NOT_BY_OTHERS = (
     "crash_before",
     "crash_after",
     "reply_lost",
@@ -213,7 +224,7 @@ _OBJECTS = (
         {"act": "objects.deletes_first", **_UNDO},
         {"act": "objects.deletes_last", **_UNDO},
         kind="objects",
-        faults=_WHOLE,
+        limits=_NOT_BY_OTHERS,
     ),
     Case(
         "object named before it is there",
@@ -238,7 +249,7 @@ _OBJECTS = (
         {"act": "objects.first_decision_counts"},
         flow="both",
         kind="objects",
-        faults=("crash_after", "slow_timeout", "twice"),
+        limits=_SIDE_BY_SIDE,
     ),
     Case(
         "looked whether decided and then decided",
@@ -247,7 +258,7 @@ _OBJECTS = (
         {"act": "objects.first_decision_counts"},
         flow="both",
         kind="objects",
-        faults=("crash_after", "slow_timeout", "twice"),
+        limits=_SIDE_BY_SIDE,
     ),
     Case(
         "token of the first round kept for all rounds",
@@ -268,6 +279,7 @@ _ROWS = (
         {"act": "rows.unconditional", **_UNDO},
         {"act": "rows.first_one_counts", **_UNDO},
         kind="rows",
+        faults=("slow_lease",),
     ),
     Case(
         "read and then written",
@@ -275,6 +287,7 @@ _ROWS = (
         {"act": "rows.reads_then_writes", **_UNDO},
         {"act": "rows.first_one_counts", **_UNDO},
         kind="rows",
+        faults=("slow_lease",),
     ),
     Case(
         "counted again on redelivery",
@@ -290,7 +303,8 @@ _ROWS = (
         {"act": "rows.has_a_column"},
         flow="both",
         kind="rows",
-        faults=("crash_after", "slow_timeout", "twice"),
+        limits=_SIDE_BY_SIDE,
+        faults=("slow_lease",),
     ),
     Case(
         "compensation recorded after the effect",
@@ -315,4 +329,23 @@ _ROWS = (
     ),
 )
 
-CASES = (*_KEYS, *_LAPS, *_FLOWS, *_ERRORS, *_UNDOING, *_OBJECTS, *_ROWS)
+_KEPT_UNDO = {"undo": "kept.undo"}
+_PROBED = {"act": "kept.probed", **_KEPT_UNDO}
+
+
+def _kept(name: str, rule: str, broken: str, *faults: str) -> Case:
+    functions = {"act": f"kept.{broken}", **_KEPT_UNDO}
+    return Case(name, rule, functions, _PROBED, flow="kept", kind="ledger", faults=faults)
+
+
+_LEDGER = (
+    _kept("ledger bypassed", "at most once", "bypassed", "slow_lease"),
+    _kept("no probe", "at most once", "no_probe", "crash_after"),
+    _kept("effect before the claim", "at most once", "effect_before_the_claim", "crash_after"),
+    _kept("timeout taken for did not happen", "at most once", "timeout_means_it_did_not_happen", "reply_lost"),
+    _kept("probe that never looks", "at most once", "probe_that_never_looks", "crash_after"),
+    _kept("claimed under a new name at each try", "at most once", "claims_under_a_new_name", "crash_after"),
+    _kept("step without a compensation", "nothing is left standing", "without_compensation", "slow_timeout"),
+)
+
+CASES = (*_KEYS, *_LAPS, *_FLOWS, *_ERRORS, *_UNDOING, *_OBJECTS, *_ROWS, *_LEDGER)

@@ -22,12 +22,15 @@ HERE_MARK = "# <- "
 _ORDER = {"order": "o-1", "amount": 50, "ship": 0}
 
 _SETTINGS = {
-    "plain": '[tool.local-sim]\ninvariants = ["rules.letters"]\n',
+    "plain": '[tool.local-sim]\ninvariants = ["rules.promises"]\n',
     "objects": '[tool.local-sim]\nsetup = "world.made:bucket"\ninvariants = ["rules.objects"]\n',
     "rows": '[tool.local-sim]\nsetup = "world.made:rows"\ninvariants = ["rules.rows"]\n',
     "ledger": '[tool.local-sim]\nsetup = "world.made:ledger"\ninvariants = ["ledger.invariants"]\n',
 }
 """What is set up and which rules are asked, by the kind of case: the less, the faster."""
+
+FEW = ("crash_after", "throttled", "slow_timeout", "error")
+"""Enough faults to see a mistake, and fewer runs than with all."""
 
 Functions = Mapping[str, str]
 Edits = tuple[tuple[str, str], ...]
@@ -39,7 +42,7 @@ class Case:
 
     `flow` is the shape both run in; `broken` and `mended` say which function stands for each name in it, and `edits`
     make the broken flow, `both` are made in either. `rule` is what has to be reported, `line` where: the mark in the
-    broken function, or in the broken flow.
+    broken function, or in the broken flow. The twin meets every fault there is, or those of `limits`.
     """
 
     name: str
@@ -51,7 +54,8 @@ class Case:
     edits: Edits = ()
     both: Edits = ()
     line: str = "here"
-    faults: tuple[str, ...] = ()
+    faults: tuple[str, ...] = FEW
+    limits: tuple[str, ...] = ()
     given: Mapping[str, object] = field(default_factory=dict)
     answers: tuple[Answer, ...] = ()
 
@@ -108,7 +112,8 @@ class Bench:
         """Explore one of the two variants of a case."""
         root, text, name = self.root(case.kind), case.text(which), case.flow_name(which)
         (root / "flows" / f"{name}.yaml").write_text(text, encoding="utf-8")
-        plan = Plan(root, name, {**_ORDER, **case.given}, faults=case.faults, answers=case.answers)
+        faults = case.faults if which == "broken" else case.limits
+        plan = Plan(root, name, {**_ORDER, **case.given}, faults=faults, answers=case.answers)
         same = json.dumps([text.replace(name, ""), plan.input, plan.faults, case.kind])
         if same not in self._known:  # some mistakes have the same mended twin
             self._known[same] = self._ask(plan, name)

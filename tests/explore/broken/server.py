@@ -4,13 +4,20 @@ A line of JSON names a file with what `local_sim.explore.process` reads, and the
 The answer is a line with its exit status.
 """
 
+import contextlib
 import io
 import json
 import os
 import sys
+from importlib import import_module
 
 from local_sim.explore import session  # noqa: F401 - imported here, so that no copy has to
 from local_sim.explore.process import main
+
+# What the SDKs are slow to import and that knows neither time nor threads; the SDKs themselves belong into a world.
+for name in ("Crypto.Cipher.AES", "Crypto.PublicKey.RSA", "attr", "crc32c", "multidict", "numpy"):
+    with contextlib.suppress(ImportError):
+        import_module(name)
 
 
 def explore(order):

@@ -156,6 +156,18 @@ def ship(event, context):
     return DONE
 
 
+def pays_by_the_order(event, context):
+    order = given(event)
+    post("do/pay", order["order"], order["order"], order["amount"])
+    return DONE
+
+
+def ships_by_the_order(event, context):
+    order = given(event)
+    post("do/ship", order["order"], order["order"])  # <- here
+    return DONE
+
+
 def ship_without_key(event, context):
     order = given(event)
     post("do/ship", order["order"])  # <- here

@@ -53,7 +53,7 @@ def writes_once(event, context):
 
 def deletes_first(event, context):
     order = given(event)["order"]
-    data = get(f"in/{order}")
+    data = get(f"in/{order}")  # <- here
     delete(f"in/{order}")  # <- here
     put(f"out/{order}", data or b"nothing")  # <- here
     return DONE
@@ -70,7 +70,7 @@ def deletes_last(event, context):
 
 def names_it_first(event, context):
     order = given(event)["order"]
-    put(f"index/{order}", f"data/{order}")
+    put(f"index/{order}", f"data/{order}")  # <- here
     put(f"data/{order}", b"a page")  # <- here
     return DONE
 

@@ -90,7 +90,7 @@ def first_one_counts(event, context):
 
 
 def counts_each_try(event, context):
-    sold = read("sold").get("count", 0)
+    sold = read("sold").get("count", 0)  # <- here
     write("sold", {"count": sold + 1})  # <- here
     return DONE
 
@@ -138,7 +138,7 @@ def undoes_what_is_noted(event, context):
 
 def result_before_effect(event, context):
     order = given(event)
-    if write(f"paid/{order['order']}", {"paid": True}, NEW):
+    if write(f"paid/{order['order']}", {"paid": True}, NEW):  # <- here
         post("do/pay", order["order"], f"pay-{order['order']}", order["amount"])  # <- here
     return DONE
 
