@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from broken.cases import CASES
 from broken.kit import Bench, Case, marked
 from explore_kit import told
+
+from local_sim.explore import Effect, Run
+from local_sim.explore.invariants import ask_invariants
+from local_sim.explore.model import Violation
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -37,3 +42,13 @@ def test_the_mistake_is_found_at_its_line_and_its_twin_is_not_blamed(bench: Benc
 def test_there_are_enough_of_them() -> None:
     assert len(CASES) >= 25
     assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_a_rule_may_say_whose_line_the_report_shall_show() -> None:
+    effect = Effect("pay", "o-1", line="code/pay.py:7", stack=("code/pay.py:7", "code/client.py:3"))
+    checks = [("twice", lambda run: [("paid twice", effect), "and nobody knows why"])]
+    told = list(ask_invariants(checks, cast(Run, None)))
+    assert told == [
+        Violation("twice", "paid twice", effect.line, effect.stack),
+        Violation("twice", "and nobody knows why"),
+    ]
