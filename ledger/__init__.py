@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ledger.blobs import BlobInfo, BlobStore, OssBlobs
     from ledger.canonical_json import JsonValue, canonical, fingerprint
+    from ledger.carrying import CarryPlan
     from ledger.clock import Clock, RealClock
     from ledger.context import CompensationContext, StepContext
     from ledger.core import Ledger
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         BlobDamaged,
         BlobError,
         BlobUnavailable,
+        CarryRefused,
         ClaimLost,
         CompensationFailed,
         FingerprintDiffers,
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "blobs": ("BlobInfo", "BlobStore", "OssBlobs"),
     "canonical_json": ("JsonValue", "canonical", "fingerprint"),
+    "carrying": ("CarryPlan",),
     "clock": ("Clock", "RealClock"),
     "context": ("CompensationContext", "StepContext"),
     "core": ("Ledger",),
@@ -78,6 +81,7 @@ _HOMES = {
         "BlobDamaged",
         "BlobError",
         "BlobUnavailable",
+        "CarryRefused",
         "ClaimLost",
         "CompensationFailed",
         "FingerprintDiffers",
@@ -143,6 +147,8 @@ __all__ = [  # noqa: RUF022 (plain order, so that a test can check it)
     "BlobRef",
     "BlobStore",
     "BlobUnavailable",
+    "CarryPlan",
+    "CarryRefused",
     "ClaimLost",
     "Clock",
     "Compensation",

@@ -11,6 +11,7 @@ from typing import Any
 from ledger import writes
 from ledger.blobs import BlobStore, default_blobs
 from ledger.canonical_json import JsonValue
+from ledger.carrying import Carrying, CarryPlan, Rewrite
 from ledger.claims import Claims
 from ledger.client import tablestore_client
 from ledger.clock import Clock, RealClock
@@ -71,6 +72,7 @@ class Ledger:
         self._claims = Claims(self._store, self._clock, settings.busy_wait, self._skew_ms, jitter)
         self._results = Results(blobs, settings.inline_limit_bytes)
         self._runner = StepRunner(self._claims, self._results, process_keeper(), settings.lease_seconds)
+        self._carrying = Carrying(self._store, self._claims, self._results)
         self._tasks = Tasks(self._store, self._claims, settings)
         self._checked = False
 
@@ -114,6 +116,30 @@ class Ledger:
         """
         self._ready()
         return self._tasks.repin(task_id, versions, reason, by)
+
+    def carry_plan(self, task_id: str, before: str, after: str) -> CarryPlan:
+        """Say what `carry` from workflow version `before` to `after` would do; nothing is written."""
+        self._ready()
+        return self._carrying.plan(task_id, before, after)
+
+    def carry(
+        self,
+        task_id: str,
+        before: str,
+        after: str,
+        reason: str,
+        *,
+        by: str = "migration",
+        rewrite: Rewrite = lambda value: value,
+    ) -> CarryPlan:
+        """Carry the finished steps of a task over to the workflow version `after`; `repin` is to follow.
+
+        The steps replay there as they would have before, and are undone there, with the idempotency keys they had;
+        under `before` they are closed. `rewrite` may change results that name the version. While the flow stands still
+        only. Repeating it is quiet. Raises `CarryRefused` when steps are in doubt, being undone, or have a row there.
+        """
+        self._ready()
+        return self._carrying.carry(task_id, before, after, reason, by, rewrite)
 
     def task(self, task_id: str) -> TaskRecord | None:
         """Return a task's pins and migrations; None when it never began."""

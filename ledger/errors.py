@@ -13,6 +13,7 @@
     |   +-- VersionsDiffer         the task is pinned to other versions
     |   +-- StepClosed             compensated, irreversible or tombstoned
     |   +-- NotUncertain           resolve() on a step that is not uncertain
+    |   +-- CarryRefused           carry() on a task whose steps cannot all be carried
     +-- SagaError
     |   +-- CompensationFailed     an unwind did not finish; carries the report
     |   +-- UnknownCompensation    no action under the recorded name
@@ -36,6 +37,7 @@ This module imports nothing of the package: it is the bottom of the import order
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -132,6 +134,16 @@ class NotUncertain(StepConflict):
         super().__init__(f"step {step!r} is {state}, not uncertain; there is nothing to settle")
         self.step = step
         self.state = state
+
+
+class CarryRefused(StepConflict):
+    """Steps of `task_id` are in the way of carrying: `blocked` maps each to the reason. Nothing was changed by it."""
+
+    def __init__(self, task_id: str, blocked: Mapping[str, str]) -> None:
+        listed = "; ".join(f"{step}: {reason}" for step, reason in blocked.items())
+        super().__init__(f"the finished steps of task {task_id!r} cannot be carried over: {listed}")
+        self.task_id = task_id
+        self.blocked = dict(blocked)
 
 
 class SagaError(LedgerError):

@@ -17,7 +17,7 @@ from ledger.model import Transition
 
 __all__ = ["INVARIANTS", "FinishedRun"]
 
-_CLOSED = frozenset({"done", "compensated", "irreversible", "tombstone"})
+_CLOSED = frozenset({"done", "compensated", "irreversible", "tombstone", "carried"})
 _OPEN = frozenset({"claimed", "compensating"})
 
 

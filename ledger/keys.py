@@ -28,11 +28,16 @@ class RowKey:
 
 @dataclass(frozen=True)
 class StepKey:
-    """Identity of a step: the full identity, so that no two steps can share a row."""
+    """Identity of a step: the full identity, so that no two steps can share a row.
+
+    `origin` is the workflow version the effect ran under when the step was carried over to this one; "" when it ran
+    here.
+    """
 
     task_id: str
     workflow_version: str
     step: str
+    origin: str = ""
 
     @property
     def row(self) -> RowKey:
@@ -40,8 +45,11 @@ class StepKey:
         return RowKey(self.task_id, step_entry_prefix(self.workflow_version) + self.step)
 
     def side_effect_id(self, direction: Direction = Direction.FORWARD) -> str:
-        """Return the idempotency key: the same for all attempts, another one for the compensation."""
-        text = "\0".join((self.task_id, self.workflow_version, self.step, direction.value))
+        """Return the idempotency key: the same for all attempts, another one for the compensation.
+
+        Carrying a step over to another workflow version does not change it: the other side knows only this one.
+        """
+        text = "\0".join((self.task_id, self.origin or self.workflow_version, self.step, direction.value))
         return "step-" + hashlib.sha256(text.encode()).hexdigest()[:40]
 
 

@@ -42,6 +42,7 @@ class State(str, Enum):
     COMPENSATION_UNCERTAIN = "compensation_uncertain"
     IRREVERSIBLE = "irreversible"
     TOMBSTONE = "tombstone"
+    CARRIED = "carried"
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def _decide_undo(record: StepRecord | None, intent: Intent, moment: Moment, skew
         return Close(writes.tombstone(intent.key, None, moment), UndoStatus.NOTHING_TO_UNDO)
     if record.state in _UNDO_STATES:
         return _resume(record, record.undo or _untouched(record), _undo_intent(record, intent), moment, skew_ms)
-    if record.state is State.TOMBSTONE:
+    if record.state in (State.TOMBSTONE, State.CARRIED):
         return Close(None, UndoStatus.SKIPPED_REPEAT)
     if record.state is State.IRREVERSIBLE:
         return Close(None, UndoStatus.IRREVERSIBLE)

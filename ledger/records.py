@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ledger.canonical_json import canonical
@@ -84,7 +84,10 @@ class LaneRecord:
 
 @dataclass(frozen=True)
 class StepRecord:
-    """A step's row. `token` and `epoch` belong to the last owner; `revision` counts that owner's own edits."""
+    """A step's row. `token` and `epoch` belong to the last owner; `revision` counts that owner's own edits.
+
+    `carried_to` is the workflow version that a carried step lies under now.
+    """
 
     key: StepKey
     state: State
@@ -97,6 +100,7 @@ class StepRecord:
     compensation: Compensation | None
     forward: LaneRecord
     undo: LaneRecord | None
+    carried_to: str = ""
 
     def lane(self, lane: Lane) -> LaneRecord | None:
         """Return the half that `lane` names; None when it was never touched."""
@@ -105,7 +109,7 @@ class StepRecord:
 
 def decode_step(stored: StoredRow) -> StepRecord:
     """Decode a step's row. Raises `LedgerError` when the row is not one this code can have written."""
-    key = parse_entry(stored.key.task_id, stored.key.entry)
+    key = _key_of(stored)
     if key is None:
         raise LedgerError(f"row {stored.key} is not a step")
     columns = stored.columns
@@ -122,9 +126,15 @@ def decode_step(stored: StoredRow) -> StepRecord:
             compensation=decode_compensation(columns.get("comp")),
             forward=_decode_lane(stored, FORWARD),
             undo=_decode_lane(stored, UNDO) if "c_attempt" in columns else None,
+            carried_to=str(columns.get("carried_to", "")),
         )
     except (KeyError, ValueError) as error:
         raise LedgerError(f"row {stored.key} cannot be read: {error!r}") from error
+
+
+def _key_of(stored: StoredRow) -> StepKey | None:
+    key = parse_entry(stored.key.task_id, stored.key.entry)
+    return None if key is None else replace(key, origin=str(stored.columns.get("origin", "")))
 
 
 def _decode_lane(stored: StoredRow, lane: Lane) -> LaneRecord:
@@ -186,7 +196,7 @@ def transition_column(epoch: int, part: int) -> str:
 
 def decode_transitions(stored: StoredRow) -> list[Transition]:
     """Return the transitions a step's row carries, oldest first, with the store's times."""
-    key = parse_entry(stored.key.task_id, stored.key.entry)
+    key = _key_of(stored)
     if key is None:
         return []
     names = sorted(name for name in stored.columns if name.startswith("t_"))

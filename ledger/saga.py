@@ -34,7 +34,7 @@ from ledger.writes import Intent
 Action = Callable[[CompensationContext], JsonValue]
 UndoProbe = Callable[[CompensationContext], Probe]
 _MOST_THREADS = 8
-_SETTLED = frozenset({State.COMPENSATED, State.IRREVERSIBLE, State.TOMBSTONE})
+_SETTLED = frozenset({State.COMPENSATED, State.IRREVERSIBLE, State.TOMBSTONE, State.CARRIED})
 _INCOMPLETE = frozenset({UndoStatus.FAILED, UndoStatus.UNCERTAIN, UndoStatus.NOT_REACHED})
 
 

@@ -189,6 +189,54 @@ def settle_by_person(
     return _write(record.key, columns, as_read(record), epoch, _CLOSED, change)
 
 
+@dataclass(frozen=True)
+class Note:
+    """Who wanted a change, and why."""
+
+    by: str
+    reason: str
+
+
+def carry_out(record: StepRecord, to_version: str, note: Note, moment: Moment) -> Write:
+    """Close a done step that lies under another workflow version from now on."""
+    epoch = record.epoch + 1
+    columns: dict[str, Cell] = {
+        "state": State.CARRIED.value,
+        "token": moment.token,
+        "epoch": epoch,
+        "carried_to": to_version,
+    }
+    change = _noted(record.state.value, State.CARRIED, record.forward.attempt, note, moment)
+    return _write(record.key, columns, as_read(record), epoch, _CLOSED, change)
+
+
+def carry_in(
+    record: StepRecord, target: StepRecord | None, key: StepKey, result: Mapping[str, Cell], note: Note, moment: Moment
+) -> Write:
+    """Make the done step under `key` that `record` was elsewhere; `target` is its own row, closed when it left."""
+    epoch = target.epoch + 1 if target else 1
+    half, origin = record.forward, record.key.origin or record.key.workflow_version
+    columns: dict[str, Cell] = {
+        "state": State.DONE.value,
+        "token": moment.token,
+        "epoch": epoch,
+        "rev": target.revision if target else 0,
+        "fingerprint": record.fingerprint,
+        "attempt": half.attempt,
+        "kind": half.kind.value,
+        "doubt": False,
+        "started_ms": half.started_ms,
+        "finished_ms": half.finished_ms or moment.now_ms,
+        "origin": "" if origin == key.workflow_version else origin,
+        "carried_from": record.key.workflow_version,
+        "carried_to": "",
+        **_compensation_columns(record.compensation),
+        **result,
+    }
+    change = _noted(target.state.value if target else "", State.DONE, half.attempt, note, moment)
+    return _write(key, columns, as_read(target) if target else None, epoch, _CLOSED, change)
+
+
 def renew(grant: Grant, revision: int, moment: Moment) -> Write:
     """Move the lease's end. Compare-and-set on the revision, so that a delayed renewal cannot shorten a lease."""
     return _edit(grant, revision, {"lease_until_ms": moment.now_ms + grant.lease_ms}, moment)
@@ -250,6 +298,10 @@ def _edit(grant: Grant, revision: int, columns: Mapping[str, Cell], moment: Mome
         expect={**owned(grant), "rev": revision},
         proof="rev_id",
     )
+
+
+def _noted(before: str, after: State, attempt: int, note: Note, moment: Moment) -> dict[str, str | int]:
+    return _change(before, after, FORWARD, attempt, moment, by=note.by, reason=_text(note.reason))
 
 
 def _change(before: str, after: State, lane: Lane, attempt: int, moment: Moment, **more: str) -> dict[str, str | int]:

@@ -1,35 +1,42 @@
 """Moves a task to other versions, leaving a migration record, and says which finished steps stay valid.
 
     python -m scripts.migrate t-1 --to prompt=p-8 --reason "better prompt" --by li
+    python -m scripts.migrate t-1 --to workflow=content_review-2 --carry --reason "a new last step"
 
-Works on whatever the endpoints of docs/architecture.md name. Exit status: 0 migrated (or nothing to change), 1 refused
-because finished steps would run again, 2 anything else.
+With --carry the finished steps keep their results under the new workflow version, and are undone there. Works on
+whatever the endpoints of docs/architecture.md name. Exit status: 0 migrated (or nothing to change), 1 refused because
+finished steps would run again or cannot be carried, 2 anything else.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, Any
 
 import typer
 
-from ledger import Direction, Ledger, LedgerError, StepRow, Versions
+from ledger import CarryPlan, CarryRefused, Direction, JsonValue, Ledger, LedgerError, StepRow, Versions
 
-__all__ = ["Plan", "plan_of"]
+__all__ = ["Plan", "pins_moved", "plan_of"]
 
 _NAMES = ("workflow", "function", "prompt", "input")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a migration changes. `valid` steps keep their results; `rerun` ones lie under another workflow version."""
+    """What a migration changes. `valid` steps keep their results; `rerun` ones run again under the new version.
+
+    `blocked` maps steps that cannot be carried over to the reason.
+    """
 
     task_id: str
     before: Versions
     after: Versions
     valid: tuple[str, ...]
     rerun: tuple[str, ...]
+    blocked: Mapping[str, str] = field(default_factory=dict)
 
 
 def main(
@@ -39,6 +46,10 @@ def main(
     by: Annotated[str, typer.Option(help="Who; it stays in the migration record.")] = "",
     rerun_finished: Annotated[
         bool, typer.Option(help="Migrate although finished steps would run again under the new workflow version.")
+    ] = False,
+    carry: Annotated[
+        bool,
+        typer.Option(help="Carry finished steps over instead of running them again. The flow must stand still."),
     ] = False,
     dry_run: Annotated[bool, typer.Option(help="Only say what would change.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -51,10 +62,18 @@ def main(
         if record is None:
             typer.echo(f"migrate: task {task_id!r} never began", err=True)
             raise typer.Exit(2)
-        plan = plan_of(task_id, record.versions, replace(record.versions, **changes), ledger.rows(task_id))
-        refused = bool(plan.rerun) and not rerun_finished
+        before, after = record.versions, replace(record.versions, **changes)
+        plan = _carrying(ledger, task_id, before, after) if carry else None
+        plan = plan or plan_of(task_id, before, after, ledger.rows(task_id))
+        refused = bool(plan.blocked) or (bool(plan.rerun) and not rerun_finished and not carry)
         if not dry_run and not refused:
+            if carry and before.workflow != after.workflow:
+                moved = pins_moved(after)
+                ledger.carry(task_id, before.workflow, after.workflow, reason, by=by or "migrate", rewrite=moved)
             ledger.repin(task_id, plan.after, reason, by=by)
+    except CarryRefused as error:
+        typer.echo(f"migrate: {error}", err=True)
+        raise typer.Exit(1) from None
     except LedgerError as error:
         typer.echo(f"migrate: {error}", err=True)
         raise typer.Exit(2) from None
@@ -69,6 +88,30 @@ def plan_of(task_id: str, before: Versions, after: Versions, rows: list[StepRow]
     valid = tuple(row.step for row in finished if not voided or row.workflow_version == after.workflow)
     rerun = tuple(row.step for row in finished if voided and row.workflow_version == before.workflow)
     return Plan(task_id, before, after, valid, rerun)
+
+
+def _carrying(ledger: Ledger, task_id: str, before: Versions, after: Versions) -> Plan | None:
+    """Return what a migration with --carry changes; None when the workflow's version stays, so nothing has to move."""
+    if before.workflow == after.workflow:
+        return None
+    found: CarryPlan = ledger.carry_plan(task_id, before.workflow, after.workflow)
+    blocked = dict(found.blocked)
+    if before.input != after.input:
+        blocked |= dict.fromkeys(found.valid, "the input's version changes, so its fingerprint could not match")
+    return Plan(task_id, before, after, found.valid, found.rerun, blocked)
+
+
+def pins_moved(after: Versions) -> Callable[[JsonValue], JsonValue]:
+    """Return what puts the new pins into a result that hands the task's pins on, as the first step's does."""
+
+    def rewrite(result: JsonValue) -> JsonValue:
+        task: Any = result.get("task") if isinstance(result, dict) else None
+        pins = task.get("versions") if isinstance(task, dict) else None
+        if not isinstance(result, dict) or not isinstance(pins, dict):
+            return result
+        return {**result, "task": {**task, "versions": {**pins, **asdict(after)}}}
+
+    return rewrite
 
 
 def _changes(pairs: list[str]) -> dict[str, str]:
@@ -92,9 +135,11 @@ def _print(plan: Plan, *, as_json: bool, refused: bool, dry_run: bool) -> None:
         typer.echo(f"  {name}: {before or '-'}" + (f" -> {after or '-'}" if before != after else ""))
     typer.echo(f"finished steps that stay valid: {', '.join(plan.valid) or 'none'}")
     if plan.rerun:
-        typer.echo(f"finished steps that would run again: {', '.join(plan.rerun)}")
-    if refused:
-        typer.echo("refused: say --rerun-finished to accept that", err=True)
+        typer.echo(f"steps that run again: {', '.join(plan.rerun)}")
+    for step, problem in plan.blocked.items():
+        typer.echo(f"refused: {step}: {problem}", err=True)
+    if refused and not plan.blocked:
+        typer.echo("refused: say --carry to take their results along, --rerun-finished to accept that", err=True)
 
 
 if __name__ == "__main__":
