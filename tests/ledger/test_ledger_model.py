@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 from ledger_kit import WV, DirectWire, TurnableClock, ledger_over
 
-from ledger import ClaimLost, Compensation, EffectKind, Ledger, OutcomeUncertain, StepBusy, StepClosed
+from ledger import ClaimLost, Compensation, EffectKind, Ledger, NotUncertain, OutcomeUncertain, StepBusy, StepClosed
 from ledger import writes as build
 from ledger.claims import Granted
 from ledger.keys import step_key
@@ -76,10 +76,11 @@ class LedgerModel(RuleBasedStateMachine):
             if not self._expired(worker):
                 return "busy"
             return "uncertain" if self._parks() else "granted"
-        return {"done": "replay", "uncertain": "uncertain"}.get(self.state, "closed")
+        asked = self.kind is EffectKind.PROBED
+        return {"done": "replay", "uncertain": "granted" if asked else "uncertain"}.get(self.state, "closed")
 
     def _parks(self) -> bool:
-        return not self.kind.keyed and (self.state == "claimed" or self.doubt)
+        return not self.kind.keyed and self.kind is not EffectKind.PROBED and (self.state == "claimed" or self.doubt)
 
     def _acquire(self, worker: int, lane: Lane) -> Any:
         ledger = self.workers[worker]
@@ -103,7 +104,11 @@ class LedgerModel(RuleBasedStateMachine):
         return self._granted(got, worker, lane)
 
     def _granted(self, got: Granted, worker: int, lane: Lane) -> HeldClaim:
-        self.doubt = self.doubt or self.state == "claimed"
+        if lane is FORWARD:
+            # A probe is asked exactly when an earlier attempt may have taken effect.
+            unknown = self.doubt or self.state in ("claimed", "uncertain")
+            assert got.probe_first == (self.kind is EffectKind.PROBED and unknown)
+        self.doubt = self.doubt or self.state in ("claimed", "uncertain")
         self.state, self.owner = lane.claimed.value, got.claim
         self.epoch += 1
         self.until_ms = self._now(worker) + LEASE_MS
@@ -140,6 +145,35 @@ class LedgerModel(RuleBasedStateMachine):
         to = grant.lane.failed if certain or self.kind.keyed else grant.lane.uncertain
         doubt = grant.doubt or not certain
         claim.finish(lambda moment: build.give_up(grant, ValueError("x"), moment, to=to, doubt=doubt))
+
+    @rule(worker=st.integers(0, 2), applied=st.booleans(), back=st.booleans())
+    def settle(self, worker: int, applied: bool, back: bool) -> None:
+        """A person says what happened: heard exactly when nobody knows it and no worker may still be at it."""
+        lane = UNDO if back else FORWARD
+        expect = self._expected_settling(worker, lane)
+        value = next(self.results)
+        key = self.key
+        arguments = (key.task_id, key.workflow_version, key.step)
+        said: dict[str, Any] = {"applied": applied, "result": value, "by": "li", "reason": "looked"}
+        try:
+            self.workers[worker].resolve(*arguments, **said, direction=lane.direction)
+        except NotUncertain:
+            assert expect == "refused"
+            return
+        except StepBusy:
+            assert expect == "busy"
+            return
+        assert expect == "heard"
+        self.epoch += 1
+        self.owner, self.doubt = None, False
+        self.state = (lane.done if applied else lane.failed).value
+        if applied and lane is FORWARD:
+            self.result = value
+
+    def _expected_settling(self, worker: int, lane: Lane) -> str:
+        if self.state == lane.claimed.value:
+            return "heard" if self._expired(worker) else "busy"
+        return "heard" if self.state == lane.uncertain.value else "refused"
 
     @rule(claim=claims)
     def renew(self, claim: HeldClaim) -> None:
@@ -188,6 +222,8 @@ class LedgerModel(RuleBasedStateMachine):
             return "busy"
         if self.state == "compensation_failed" and not self.doubt:
             return "granted"
+        if self.state in ("compensating", "compensation_failed", "compensation_uncertain"):
+            return "granted" if self.kind.keyed or self.kind is EffectKind.PROBED else "uncertain"
         return "granted" if self.kind.keyed else "uncertain"
 
     def _row(self) -> Any:
@@ -212,7 +248,13 @@ class UndeclaredModel(LedgerModel):
     kind = EffectKind.UNDECLARED
 
 
-@pytest.mark.parametrize("machine", [LedgerModel, UndeclaredModel])
+class ProbedModel(LedgerModel):
+    """The same with effects that the other side can be asked about."""
+
+    kind = EffectKind.PROBED
+
+
+@pytest.mark.parametrize("machine", [LedgerModel, UndeclaredModel, ProbedModel])
 def test_the_ledger_agrees_with_its_model(store_app: Any, machine: type[LedgerModel]) -> None:
     bound = type(machine.__name__, (machine,), {"wire": DirectWire(store_app)})
     case = bound.TestCase  # type: ignore[attr-defined]
