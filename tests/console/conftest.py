@@ -9,7 +9,8 @@ import pytest
 from browsers import chromium
 
 
-@pytest.fixture(scope="session")
+# Not for the session: the driver keeps an event loop in this thread, and no other test could run one.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with chromium() as running:
         yield running

@@ -10,7 +10,8 @@ from browsers import chromium
 from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="session")
+# Not for the session: the driver keeps an event loop in this thread, and no other test could run one.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium() as running:
         yield running
