@@ -146,7 +146,7 @@ class Wanted:
     shop: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     objects: int = 0
-    pairs: int = 25
+    pairs: int = 10
 
 
 _drafted = _chain(_validate, _material, _draft)
