@@ -23,7 +23,6 @@ from ledger import Entries, Entry
 __all__ = ["AlreadyRunning", "Request", "RequestGate", "fingerprint"]
 
 Claim: TypeAlias = "dict[str, str | int | float | bool]"
-TASK = "requests"
 _LEASE_SECONDS = 60.0
 _TOO_EARLY = 425
 
@@ -103,10 +102,10 @@ class RequestGate:
         """Return the entry, claimed for us or done."""
         until = self._clock_ms() + self._lease_ms
         claim: Claim = {"state": "running", "until_ms": until, "content": request.content, "answer": ""}
-        made = self._entries.create(TASK, self._name(request), claim, {"state": "running"})
+        made = self._entries.create(*_place(request), claim, {"state": "running"})
         if made is not None:
             return made
-        entry = self._entries.read(TASK, self._name(request))
+        entry = self._entries.read(*_place(request))
         if entry is None:
             raise AlreadyRunning(request, 1.0)
         return self._join(request, entry, claim)
@@ -130,5 +129,7 @@ class RequestGate:
             raise AlreadyRunning(request, 1.0)
         return taken
 
-    def _name(self, request: Request) -> str:
-        return f"request/{request.key}"
+
+def _place(request: Request) -> tuple[str, str]:
+    """The task and the entry of a request. Spread over 256 tasks, as one would be one partition for all requests."""
+    return f"requests-{request.key[:2]}", f"request/{request.key}"

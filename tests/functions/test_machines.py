@@ -6,15 +6,15 @@ import contextlib
 import itertools
 import threading
 import uuid
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows_kit import Rows
 
 from functions.errors import InvalidInput, ResultConflict
 from functions.machines import Machine, Machines
-from ledger import Entry, Ledger, Mark
+from ledger import Ledger
 
 ORDER = Machine(
     "order",
@@ -29,36 +29,6 @@ ORDER = Machine(
         "done": [],
     },
 )
-
-
-class Rows:
-    """Entries in memory; marks carry a clock that ticks a second a change."""
-
-    def __init__(self) -> None:
-        self.rows: dict[tuple[str, str], Entry] = {}
-        self.tick = 0
-        self._lock = threading.Lock()
-
-    def read(self, task_id: str, entry: str) -> Entry | None:
-        return self.rows.get((task_id, entry))
-
-    def create(self, task_id: str, entry: str, columns: Any, note: Any = None) -> Entry | None:
-        with self._lock:
-            return None if (task_id, entry) in self.rows else self._put(task_id, entry, dict(columns), note, ())
-
-    def change(self, before: Entry, columns: Any, note: Any = None) -> Entry | None:
-        with self._lock:
-            now = self.rows[before.task_id, before.entry]
-            if now.revision != before.revision:
-                return None
-            return self._put(before.task_id, before.entry, {**now.columns, **columns}, note, now.trail)
-
-    def _put(self, task_id: str, entry: str, columns: Any, note: Any, trail: tuple[Mark, ...]) -> Entry:
-        self.tick += 1_000
-        revision = len(trail) + 1
-        made = Entry(task_id, entry, revision, columns, (*trail, Mark(revision, self.tick, note)))
-        self.rows[task_id, entry] = made
-        return made
 
 
 def at(state: str) -> Machines:

@@ -12,36 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows_kit import Rows
 
 from functions.errors import InvalidInput
 from functions.once import AlreadyRunning, Request, RequestGate, fingerprint
-from ledger import Entry, Ledger
-
-
-class Rows:
-    """Compare-and-set in memory."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, Entry] = {}
-        self._lock = threading.Lock()
-
-    def read(self, task_id: str, entry: str) -> Entry | None:
-        return self.rows.get(entry)
-
-    def create(self, task_id: str, entry: str, columns: Any, note: Any = None) -> Entry | None:
-        with self._lock:
-            if entry in self.rows:
-                return None
-            self.rows[entry] = Entry(task_id, entry, 1, dict(columns))
-            return self.rows[entry]
-
-    def change(self, before: Entry, columns: Any, note: Any = None) -> Entry | None:
-        with self._lock:
-            now = self.rows[before.entry]
-            if now.revision != before.revision:
-                return None
-            self.rows[before.entry] = Entry(before.task_id, before.entry, now.revision + 1, {**now.columns, **columns})
-            return self.rows[before.entry]
+from ledger import Ledger
 
 
 def asked(**more: Any) -> Request:
@@ -123,15 +98,33 @@ def test_three_clicks_are_one_refund_and_two_too_early(cloud: pytest.MonkeyPatch
 
 
 def test_a_runner_that_died_is_followed_by_another_after_its_lease() -> None:
+    class Killed(BaseException):
+        """Stands for a process that ends between the claim and the answer: the next write does not arrive."""
+
     now, rows = [1_000_000], Rows()
     one = gate(rows, lease_seconds=30, clock_ms=lambda: now[0])
-    rows.create(
-        "requests", f"request/{asked().key}", {"state": "running", "until_ms": 1_030_000, "content": "", "answer": ""}
-    )
+
+    def die(request: Request) -> Any:
+        rows.away = True
+        raise Killed
+
+    with pytest.raises(OSError, match="away"):
+        one.run(asked(), die)
+    rows.away = False
     with pytest.raises(AlreadyRunning):
         one.run(asked(), lambda request: 1)
     now[0] += 30_001
     assert one.run(asked(), lambda request: 2) == 2
+
+
+def test_requests_are_spread_over_partitions() -> None:
+    rows = Rows()
+    one = gate(rows)
+    for number in range(1_000):
+        one.run(asked(entity=f"order-{number}"), lambda request: 1)
+    each = Counter(task for task, _ in rows.rows)
+    assert len(each) > 200
+    assert max(each.values()) < 20
 
 
 def test_a_late_runner_gets_the_answer_of_its_successor() -> None:

@@ -8,52 +8,17 @@ import sys
 import threading
 import uuid
 from pathlib import Path
-from typing import Any
 
 import pytest
+from rows_kit import Rows
 
 from functions.errors import TemporaryUpstreamError
 from functions.upstream import Breaker, BreakerPolicy, BreakerState, Budget, LoadFeedback, Policy, Upstream
-from ledger import Entry, Ledger
+from ledger import Ledger
 from scripts.bench.storm import simulate
 
 ROOT = Path(__file__).resolve().parents[2]
 POLICY = BreakerPolicy(failures=3, share=0.5, window=60, pause=20, longest_pause=100, probe=30, fresh=3)
-
-
-class Rows:
-    """Compare-and-set in memory; `away` makes every access fail."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, Entry] = {}
-        self.reads = 0
-        self.away = False
-        self._lock = threading.Lock()
-
-    def read(self, task_id: str, entry: str) -> Entry | None:
-        self._check()
-        self.reads += 1
-        return self.rows.get(entry)
-
-    def create(self, task_id: str, entry: str, columns: Any, note: Any = None) -> Entry | None:
-        self._check()
-        with self._lock:
-            if entry in self.rows:
-                return None
-            self.rows[entry] = Entry(task_id, entry, 1, dict(columns))
-            return self.rows[entry]
-
-    def change(self, before: Entry, columns: Any, note: Any = None) -> Entry | None:
-        self._check()
-        with self._lock:
-            if self.rows[before.entry].revision != before.revision:
-                return None
-            self.rows[before.entry] = Entry(before.task_id, before.entry, before.revision + 1, dict(columns))
-            return self.rows[before.entry]
-
-    def _check(self) -> None:
-        if self.away:
-            raise OSError("the store is away")
 
 
 class World:
