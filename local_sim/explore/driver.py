@@ -13,7 +13,7 @@ from local_sim.engine import Command, InvokeTask, Started, StartTimer
 from local_sim.journal import Journal
 from local_sim.project import Project
 from local_sim.runner import Decision, Observer, RunResult, Waiting
-from local_sim.runner.api import FlowSource, find_flow, read_flow
+from local_sim.runner.api import FlowSource, read_flow, result_of
 from local_sim.runner.children import Children, execution_of
 from local_sim.runner.decisions import Decisions
 from local_sim.runner.dispatch import Dispatcher
@@ -222,7 +222,7 @@ def drive(
         loop.run()
         while hub.run(None):  # what nobody waits for any more still happens
             pass
-        return _result(live, loop, dispatcher)
+        return result_of(live, loop, dispatcher)
 
 
 def _begin(journal: Journal, source: FlowSource, clock: Clock) -> LiveExecution:
@@ -237,27 +237,6 @@ def _begin(journal: Journal, source: FlowSource, clock: Clock) -> LiveExecution:
         virtual=True,
     )
     return LiveExecution(record, execution_of(record, source.flow))
-
-
-def _result(live: LiveExecution, loop: Loop, dispatcher: Dispatcher) -> RunResult:
-    engine = live.engine
-    history = tuple(engine.history)
-    return RunResult(
-        execution=live.record.name,
-        status=engine.status,
-        output=engine.output,
-        error=engine.error,
-        cause=engine.cause,
-        path=tuple(event.step_name for event in history if event.type == "StepEntered"),
-        history=history,
-        calls=dict(dispatcher.calls),
-        waiting=tuple(waiting for _, waiting in loop.waiting()),
-    )
-
-
-def flow_of(project: Project, flow: str) -> FlowSource:
-    """Return the flow to explore. Raises FlowNotFound and DefinitionError."""
-    return find_flow(project, flow)
 
 
 def _by_name(project: Project, name: str) -> tuple[Flow, str, str] | None:

@@ -15,11 +15,12 @@ from typing import Any
 from local_sim.engine import HistoryEvent
 from local_sim.project import Function, load_project
 from local_sim.runner import RunResult
+from local_sim.runner.api import find_flow
 from local_sim.runner.preflight import functions_of
 from local_sim.workers import WorkerEnvironment
 
 from . import patches, speed
-from .driver import People, drive, flow_of
+from .driver import People, drive
 from .effects import effects_of
 from .errors import BadPlan, Hung
 from .faults import Catalogue
@@ -53,7 +54,7 @@ class Session:
         patches.apply(self.hub, self._chance)
         speed.install()
         self.project = load_project(plan.root)
-        self.source = flow_of(self.project, plan.flow)
+        self.source = find_flow(self.project, plan.flow)
         self.settings = read_explore_settings(plan.root)
         used = functions_of(self.project, self.source.text, self.source.file)
         folders = _folders(used)

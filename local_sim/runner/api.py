@@ -198,20 +198,25 @@ class _Session:
     def finish(self, loop: Loop, live: LiveExecution) -> RunResult:
         """Run the loop and say how it ended."""
         loop.run()
-        engine = live.engine
-        history = tuple(engine.history)
-        return RunResult(
-            execution=live.record.name,
-            status=engine.status,
-            output=engine.output,
-            error=engine.error,
-            cause=engine.cause,
-            path=tuple(event.step_name for event in history if event.type == "StepEntered"),
-            history=history,
-            calls=dict(self._dispatcher.calls),
-            waiting=tuple(waiting for _, waiting in loop.waiting()),
-            unused=loop.unused,
-        )
+        return result_of(live, loop, self._dispatcher)
+
+
+def result_of(live: LiveExecution, loop: Loop, dispatcher: Dispatcher) -> RunResult:
+    """Return what became of an execution that its loop has driven as far as it goes."""
+    engine = live.engine
+    history = tuple(engine.history)
+    return RunResult(
+        execution=live.record.name,
+        status=engine.status,
+        output=engine.output,
+        error=engine.error,
+        cause=engine.cause,
+        path=tuple(event.step_name for event in history if event.type == "StepEntered"),
+        history=history,
+        calls=dict(dispatcher.calls),
+        waiting=tuple(waiting for _, waiting in loop.waiting()),
+        unused=loop.unused,
+    )
 
 
 def _worker(workers: WorkerKind, cloud: LocalCloud, stack: ExitStack) -> Worker:
