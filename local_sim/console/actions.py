@@ -90,4 +90,4 @@ def _to(one: ExecutionDetail) -> Response:
 
 def _safe(back: str) -> str:
     """Return where a form came from, if that is a page of the console."""
-    return back if back.startswith("/console") and not back.startswith("//") else "/console/waiting"
+    return back if back.startswith("/console") else "/console/waiting"

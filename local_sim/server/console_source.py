@@ -20,7 +20,7 @@ from local_sim.console.model import (
 )
 from local_sim.journal.served import OverviewQuery
 from local_sim.runner.form import Form, callbacks
-from local_sim.services.cloudflow import CloudFlowError, ExecutionActions, ExecutionView, FlowActions, FlowStore
+from local_sim.services.cloudflow import CloudFlowError, ExecutionActions, ExecutionView, FlowStore
 from local_sim.services.cloudflow.requests import ReportTaskSucceeded, StartExecution, StopExecution
 
 from .executions import ServedExecutions
@@ -44,7 +44,6 @@ class LocalSource:
         self,
         hub: Hub,
         store: FlowStore,
-        flows: FlowActions,
         actions: ExecutionActions,
         executions: ServedExecutions,
         logs: InvocationLogs,
@@ -52,7 +51,6 @@ class LocalSource:
     ) -> None:
         self._hub = hub
         self._store = store
-        self._flows = flows
         self._actions = actions
         self._executions = executions
         self._logs = logs

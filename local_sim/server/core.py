@@ -101,9 +101,7 @@ class Core:
             self.hub, self.functions, children, self._reports, actions, self._pool, self._logs
         )
         execution_actions = ExecutionActions(self.flows, self._world, self._executions)
-        self.source = LocalSource(
-            self.hub, self._store, self.flows, execution_actions, self._executions, self._logs, fetch
-        )
+        self.source = LocalSource(self.hub, self._store, execution_actions, self._executions, self._logs, fetch)
         self.cloudflow = CloudFlowApp(
             self.flows,
             self._schedules,

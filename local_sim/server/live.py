@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
-from local_sim.engine import Command, Execution, Limits, Status, to_api
+from local_sim.engine import Command, Execution, Limits, to_api
 from local_sim.journal.served import EndWrite, ServedRecord
 from local_sim.runner.live import LiveExecution, MapChild
 
@@ -58,8 +58,3 @@ def build_engine(served: ServedRecord, definitions: Definitions) -> Execution:
         limits=_LIMITS.express() if served.express else _LIMITS,
         child=bool(served.child_path),
     )
-
-
-def is_over(status: Status) -> bool:
-    """Say whether a status is final."""
-    return status not in (Status.STARTING, Status.RUNNING)
