@@ -12,12 +12,13 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scripts.bench import cloud_servers as servers
-from scripts.bench.cloud_servers import FlowServer, in_threads
+from scripts.bench.cloud_servers import FlowServer
 from scripts.bench.cpu_meter import Meter, cpu_seconds
 
 _WORKERS = {"in-process": "in-process workers", "process": "child-process workers"}
@@ -60,7 +61,8 @@ def flows(what: str, name: str, server: FlowServer, clients: int, seconds: float
             index += 1
 
     meter, begin = Meter(server.pid), time.perf_counter()
-    in_threads(clients, work)
+    with ThreadPoolExecutor(clients) as pool:
+        list(pool.map(work, range(clients)))
     rate = len(times) / (time.perf_counter() - begin)
     times.sort()
     p50, p99 = (times[len(times) * part // 100] * 1000 for part in (50, 99))
@@ -77,7 +79,8 @@ def waiting(count: int) -> Iterator[Line]:
             for index in range(number, count, 8):
                 client.call("StartExecution", FlowName="ask", ExecutionName=f"e{index}", Input="{}")
 
-        in_threads(8, start)
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(start, range(8)))
         rate = count / (time.perf_counter() - begin)
         client = server.client()
         while client.call("ListExecutions", FlowName="ask", Status="Starting", Limit="1").get("Executions"):

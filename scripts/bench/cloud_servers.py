@@ -13,7 +13,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -233,25 +232,6 @@ def moto() -> Iterator[Moto]:
     finally:
         process.kill()
         process.wait()
-
-
-def in_threads(count: int, work: Any) -> None:
-    """Run `work(number)` in `count` threads; raises what the first of them raised."""
-    failures: list[Exception] = []
-
-    def guarded(number: int) -> None:
-        try:
-            work(number)
-        except Exception as error:  # noqa: BLE001 - carried to the thread that waits
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
 
 
 def _connection(endpoint: str) -> http.client.HTTPConnection:

@@ -9,20 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from local_sim.explore import Answer, Plan, Report, explore
+from scripts.bench.explore import CASES
 
 ROOT = Path(__file__).resolve().parents[2]
-TASK = {
-    "task_id": "task-1",
-    "document": {"inline": "# Contract\n\nThe buyer pays 100 each month. All documents are deleted.\n", "name": "a.md"},
-}
-ORDER = {
-    "task_id": "order-1",
-    "lines": [{"sku": "tea", "quantity": 2}],
-    "amount": 19_900,
-    "currency": "CNY",
-    "method": "card-1",
-    "address": "1 Lake Road",
-}
+TASK, ORDER = CASES["content_review"], CASES["order_saga"]
 _COPIED = ("flows", "functions", "ledger", "scripts")
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -30,22 +31,9 @@ class Caller:
         return document
 
 
-def at_once(threads: int, work: Any) -> None:
-    failures: list[Exception] = []
-
-    def guarded(number: int) -> None:
-        try:
-            work(number)
-        except Exception as error:  # noqa: BLE001 - carried to the thread that waits
-            failures.append(error)
-
-    started = [threading.Thread(target=guarded, args=(number,)) for number in range(threads)]
-    for thread in started:
-        thread.start()
-    for thread in started:
-        thread.join()
-    if failures:
-        raise failures[0]
+def at_once(threads: int, work: Callable[[int], None]) -> None:
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(threads)))
 
 
 def resident_bytes() -> int:
