@@ -36,12 +36,17 @@ def test_the_link_is_printed_for_each_round_and_the_end_is_told(town: Town) -> N
 def test_a_document_that_cannot_be_read_is_said_to_wait_for_somebody_else(town: Town, tmp_path: Path) -> None:
     file = tmp_path / "broken.pdf"
     file.write_bytes(b"%PDF-1.7 broken")
-    task, said = f"demo-{uuid.uuid4().hex[:8]}", []
+    task, said, ended = f"demo-{uuid.uuid4().hex[:8]}", [], []
     demo = PageDemo(task, dict(town.environment), said.append)
     demo.start(file)
-    threading.Thread(target=demo.wait, daemon=True).start()
-    town.until(lambda: any("NeedInput waits" in line for line in said))
+    waiting = threading.Thread(target=lambda: ended.append(demo.wait()), daemon=True)
+    waiting.start()
+    town.until(lambda: any(" waits, and " in line for line in said))
+    assert said[-1] == "\nNeedInput waits, and this demo answers reviews only; stop with Ctrl-C."
+    assert not [line for line in said if "Open in a browser" in line]
     town.stopped(task)
+    waiting.join(20)  # not left behind: it reads the environment of the test
+    assert ended == ["Stopped"]
 
 
 def test_there_has_to_be_a_run_to_go_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
